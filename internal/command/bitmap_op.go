@@ -56,8 +56,10 @@ func bitopCmd(c *engine.Ctx) {
 	}
 	// Expired sources are deleted first. A later lookup that deletes one would invalidate the
 	// bytes already looked up.
-	n := 0
-	for _, key := range c.Args[3:] {
+	n, keys := 0, c.Args[3:]
+	ahead := c.DB.Lookahead(keys, 1)
+	for i, key := range keys {
+		ahead.Reach(i)
 		e := c.DB.LookupRead(key)
 		if !isString(c, e) {
 			return

@@ -5,7 +5,6 @@ import (
 
 	"godwit/internal/bloom"
 	"godwit/internal/engine"
-	"godwit/internal/keyspace"
 	"godwit/internal/object"
 )
 
@@ -46,9 +45,9 @@ func readFilter(c *engine.Ctx, key []byte) *object.Sketch {
 }
 
 // touchFilter prefetches the memory that BF.ADD and BF.EXISTS will read.
-func touchFilter(db *keyspace.DB, argv [][]byte) {
-	if e := db.Peek(argv[1]); e.Exists() && e.Type() == object.TypeBloom {
-		bloom.Prefetch(db.Heap().LargeOf(e).(*object.Sketch), argv[2])
+func touchFilter(w *object.Warmup, e object.Entry, argv [][]byte) {
+	if e.Exists() && e.Type() == object.TypeBloom {
+		bloom.Prefetch(w.H.LargeOf(e).(*object.Sketch), argv[2])
 	}
 }
 

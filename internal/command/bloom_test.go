@@ -17,13 +17,12 @@ func TestBloomAllocations(t *testing.T) {
 	run(t, l, "BF.RESERVE", "f", "0.01", "1000000")
 	for _, name := range []string{"BF.ADD", "BF.EXISTS"} {
 		argv := argvOf(name, "f", "item:0000000000")
-		cmd := l.e.Table().Find(argv)
 		cl := l.e.LogClient()
 		i := 0
 		if n := testing.AllocsPerRun(500, func() {
 			i++
 			argv[2][5], argv[2][6], argv[2][7] = byte(i), byte(i>>8), byte(len(name))
-			l.e.PrefetchValue(cl, cmd, argv)
+			l.e.Prefetch(cl, [][][]byte{argv})
 			l.exec(argv)
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)

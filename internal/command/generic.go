@@ -61,8 +61,10 @@ func flushallCmd(c *engine.Ctx) {
 }
 
 func deleteKeys(c *engine.Ctx, del func(key []byte) bool) {
-	n := 0
-	for _, k := range c.Args[1:] {
+	n, keys := 0, c.Args[1:]
+	ahead := c.DB.Lookahead(keys, 1)
+	for i, k := range keys {
+		ahead.Reach(i)
 		if del(k) {
 			n++
 			c.Changed(k)
@@ -74,8 +76,10 @@ func deleteKeys(c *engine.Ctx, del func(key []byte) bool) {
 }
 
 func countKeys(c *engine.Ctx, find func(key []byte) object.Entry) {
-	n := 0
-	for _, k := range c.Args[1:] {
+	n, keys := 0, c.Args[1:]
+	ahead := c.DB.Lookahead(keys, 1)
+	for i, k := range keys {
+		ahead.Reach(i)
 		if find(k).Exists() {
 			n++
 		}

@@ -147,8 +147,11 @@ func eachPlace(c *engine.Ctx, reply func(score float64), missing func()) {
 	if !ok {
 		return
 	}
-	c.Array(len(c.Args) - 2)
-	for _, m := range c.Args[2:] {
+	members := c.Args[2:]
+	c.Array(len(members))
+	ahead := z.Lookahead(members, 1)
+	for i, m := range members {
+		ahead.Reach(i)
 		if found {
 			if score, ok := z.Score(m); ok {
 				reply(score)

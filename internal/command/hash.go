@@ -105,8 +105,11 @@ func hmgetCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	c.Array(len(c.Args) - 2)
-	for _, field := range c.Args[2:] {
+	fields := c.Args[2:]
+	c.Array(len(fields))
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		replyField(c, h, found, field)
 	}
 }

@@ -168,7 +168,9 @@ func hexpire(c *engine.Ctx, unit int64, absolute bool) {
 	h.AllowDeadlines()
 	var w fieldWrites
 	c.Array(len(fields))
-	for _, field := range fields {
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		old, has := h.Deadline(field)
 		switch {
 		case !has:
@@ -205,7 +207,9 @@ func fieldDeadlines(c *engine.Ctx, reply func(c *engine.Ctx, deadline int64)) {
 		return
 	}
 	c.Array(len(fields))
-	for _, field := range fields {
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		switch d, has := h.Deadline(field); {
 		case !has:
 			c.Int(fieldMissing)
@@ -233,7 +237,9 @@ func hpersistCmd(c *engine.Ctx) {
 	changed := 0
 	var names [][]byte
 	c.Array(len(fields))
-	for _, field := range fields {
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		switch d, has := h.Deadline(field); {
 		case !has:
 			c.Int(fieldMissing)

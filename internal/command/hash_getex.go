@@ -21,7 +21,9 @@ func hgetdelCmd(c *engine.Ctx) {
 	deleted := 0
 	var names [][]byte
 	c.Array(len(fields))
-	for _, field := range fields {
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		if !replyField(c, h, found, field) {
 			continue
 		}
@@ -65,7 +67,9 @@ func hgetexCmd(c *engine.Ctx) {
 	}
 	var w fieldWrites
 	c.Array(len(fields))
-	for _, field := range fields {
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		if !replyField(c, h, found, field) || at == 2 {
 			continue
 		}
@@ -173,7 +177,9 @@ func (o *setexOptions) holds(h object.Fields, found bool) bool {
 	if o.cond == always {
 		return true
 	}
+	ahead := h.Lookahead(o.pairs, 2)
 	for i := 0; i < len(o.pairs); i += 2 {
+		ahead.Reach(i)
 		if (found && h.Has(o.pairs[i])) != (o.cond == ifPresent) {
 			return false
 		}
@@ -202,7 +208,9 @@ func hsetexCmd(c *engine.Ctx) {
 		h.AllowDeadlines()
 	}
 	var w fieldWrites
+	ahead := h.Lookahead(o.pairs, 2)
 	for i := 0; i < len(o.pairs); i += 2 {
+		ahead.Reach(i)
 		if field, value := o.pairs[i], o.pairs[i+1]; o.expire == expireNone {
 			h.Set(field, value)
 		} else {

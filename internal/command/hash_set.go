@@ -15,7 +15,9 @@ func setFields(c *engine.Ctx) (created int, ok bool) {
 	}
 	pairs := c.Args[2:]
 	h.Reserve(pairs)
+	ahead := h.Lookahead(pairs, 2)
 	for i := 0; i < len(pairs); i += 2 {
+		ahead.Reach(i)
 		if h.Set(pairs[i], pairs[i+1]) {
 			created++
 		}
@@ -71,7 +73,10 @@ func hdelCmd(c *engine.Ctx) {
 	deleted := 0
 	if found {
 		var names [][]byte
-		for _, field := range c.Args[2:] {
+		fields := c.Args[2:]
+		ahead := h.Lookahead(fields, 1)
+		for i, field := range fields {
+			ahead.Reach(i)
 			if !h.Delete(field) {
 				continue
 			}

@@ -213,22 +213,31 @@ func join(c *engine.Ctx, u *hll.Union, e object.Entry) bool {
 	return true
 }
 
-func pfcountUnion(c *engine.Ctx) {
-	var u hll.Union
-	for _, key := range c.Args[1:] {
-		if e := c.DB.LookupRead(key); e.Exists() && !join(c, &u, e) {
-			return
+// joinAll adds the HyperLogLogs at all keys of the command to the union. It replies with an error
+// and reports false if one is not valid.
+func joinAll(c *engine.Ctx, u *hll.Union) bool {
+	keys := c.Args[1:]
+	ahead := c.DB.Lookahead(keys, 1)
+	for i, key := range keys {
+		ahead.Reach(i)
+		if e := c.DB.LookupRead(key); e.Exists() && !join(c, u, e) {
+			return false
 		}
 	}
-	c.Int(int64(u.Count()))
+	return true
+}
+
+func pfcountUnion(c *engine.Ctx) {
+	var u hll.Union
+	if joinAll(c, &u) {
+		c.Int(int64(u.Count()))
+	}
 }
 
 func pfmergeCmd(c *engine.Ctx) {
 	var u hll.Union
-	for _, key := range c.Args[1:] {
-		if e := c.DB.LookupRead(key); e.Exists() && !join(c, &u, e) {
-			return
-		}
+	if !joinAll(c, &u) {
+		return
 	}
 	key := c.Args[1]
 	e := c.DB.Lookup(key)

@@ -59,7 +59,9 @@ func saddCmd(c *engine.Ctx) {
 	s := object.AsSet(x)
 	s.Reserve(len(members))
 	n := 0
-	for _, m := range members {
+	ahead := s.Lookahead(members, 1)
+	for i, m := range members {
+		ahead.Reach(i)
 		if s.Add(m) {
 			n++
 		}
@@ -84,7 +86,10 @@ func sremCmd(c *engine.Ctx) {
 	}
 	s := object.AsSet(x)
 	n, left := 0, s.Len()
-	for _, m := range c.Args[2:] {
+	members := c.Args[2:]
+	ahead := s.Lookahead(members, 1)
+	for i, m := range members {
+		ahead.Reach(i)
 		if s.Remove(m) {
 			n++
 			if left--; left == 0 {
@@ -177,8 +182,11 @@ func smismemberCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	c.Array(len(c.Args) - 2)
-	for _, m := range c.Args[2:] {
+	members := c.Args[2:]
+	c.Array(len(members))
+	ahead := s.Lookahead(members, 1)
+	for i, m := range members {
+		ahead.Reach(i)
 		c.Int(oneIf(found && s.Has(m)))
 	}
 }

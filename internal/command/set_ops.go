@@ -26,7 +26,9 @@ const (
 func openSets(c *engine.Ctx, keys [][]byte) ([]object.Members, bool) {
 	edits := make([]object.Edit, len(keys))
 	sets := make([]object.Members, len(keys))
+	ahead := c.DB.Lookahead(keys, 1)
 	for i, key := range keys {
+		ahead.Reach(i)
 		e := c.DB.LookupRead(key)
 		switch {
 		case !e.Exists():

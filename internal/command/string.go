@@ -77,8 +77,11 @@ func strlenCmd(c *engine.Ctx) {
 }
 
 func mgetCmd(c *engine.Ctx) {
-	c.Array(len(c.Args) - 1)
-	for _, key := range c.Args[1:] {
+	keys := c.Args[1:]
+	c.Array(len(keys))
+	ahead := c.DB.Lookahead(keys, 1)
+	for i, key := range keys {
+		ahead.Reach(i)
 		if e := c.DB.LookupRead(key); e.Exists() && e.Type() == object.String {
 			bulkString(c, e)
 		} else {

@@ -10,8 +10,10 @@ import (
 
 // setPairs stores the pairs key, value, key, value, …
 func setPairs(c *engine.Ctx, pairs [][]byte, deadline int64) {
+	ahead := c.DB.Lookahead(pairs, 2)
 	for i := 0; i < len(pairs); i += 2 {
-		c.DB.Overwrite(pairs[i], object.StringValue(pairs[i+1]), deadline)
+		ahead.Reach(i)
+		c.DB.OverwriteString(pairs[i], pairs[i+1], deadline)
 		changed(c, "set", pairs[i])
 		if deadline > 0 {
 			c.Notify(keyspace.EvGeneric, "expire", pairs[i])
@@ -23,7 +25,9 @@ func setPairs(c *engine.Ctx, pairs [][]byte, deadline int64) {
 // countPresent returns how many keys of the pairs key, value, key, value, … exist.
 func countPresent(c *engine.Ctx, pairs [][]byte) int {
 	n := 0
+	ahead := c.DB.Lookahead(pairs, 2)
 	for i := 0; i < len(pairs); i += 2 {
+		ahead.Reach(i)
 		if c.DB.Lookup(pairs[i]).Exists() {
 			n++
 		}

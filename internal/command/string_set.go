@@ -5,7 +5,6 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
-	"godwit/internal/object"
 )
 
 func setCmd(c *engine.Ctx) {
@@ -48,7 +47,7 @@ func set(c *engine.Ctx, o *writeOptions, value []byte, deadline int64) {
 // store sets the string at key and sends the event. deadline is in unix ms, or 0, or
 // keyspace.KeepTTL.
 func store(c *engine.Ctx, key, value []byte, deadline int64) {
-	c.DB.Overwrite(key, object.StringValue(value), deadline)
+	c.DB.OverwriteString(key, value, deadline)
 	c.Dirty(1)
 	changed(c, "set", key)
 	if deadline > 0 {

@@ -29,8 +29,7 @@ func Table() *engine.Table {
 		all[i] = handlers()
 	}
 	t := engine.NewTable(spec.New(), all...)
-	t.SetTouch("bf.add", touchFilter)
-	t.SetTouch("bf.exists", touchFilter)
+	setTouches(t)
 	for _, variant := range []string{"", "_ro"} {
 		t.SetDeclared("eval"+variant, evalDeclares)
 		t.SetDeclared("evalsha"+variant, evalshaDeclares)

@@ -80,8 +80,11 @@ func zmscoreCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	c.Array(len(c.Args) - 2)
-	for _, m := range c.Args[2:] {
+	members := c.Args[2:]
+	c.Array(len(members))
+	ahead := z.Lookahead(members, 1)
+	for i, m := range members {
+		ahead.Reach(i)
 		zscoreReply(c, z, found, m)
 	}
 }

@@ -84,8 +84,8 @@ func scoreArg(c *engine.Ctx, pair [][]byte) (float64, bool) {
 }
 
 // maxParsed is the number of scores that are kept after all have been checked. Any further scores
-// are parsed twice.
-const maxParsed = 16
+// are parsed twice, a group of so many at a time.
+const maxParsed = object.WarmupMax
 
 // zadd runs ZADD once its options have been read. args has items of width arguments, and each ends
 // with the member. score computes the item's score.
@@ -120,11 +120,18 @@ func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int,
 	var now float64
 	for i := 0; i < len(args)/width; i++ {
 		item := args[i*width:][:width]
-		f := parsed[i%maxParsed]
-		if i >= maxParsed {
-			f, _ = score(c, item)
+		if i%maxParsed == 0 {
+			group := parsed[:min(len(args)/width-i, maxParsed)]
+			for j := range group {
+				if i > 0 {
+					group[j], _ = score(c, args[(i+j)*width:][:width])
+				}
+			}
+			if len(group) > 1 {
+				warmZAdd(c, z, args[i*width:], width, group)
+			}
 		}
-		switch res, now = z.Add(f, item[width-1], o.flags); res {
+		switch res, now = z.Add(parsed[i%maxParsed], item[width-1], o.flags); res {
 		case object.ZAddNaN:
 			c.Err(errScoreNaN)
 			return
@@ -172,8 +179,10 @@ func zremCmd(c *engine.Ctx) {
 		return
 	}
 	z := object.AsZSet(x)
-	n := 0
-	for _, m := range c.Args[2:] {
+	n, members := 0, c.Args[2:]
+	ahead := z.Lookahead(members, 1)
+	for i, m := range members {
+		ahead.Reach(i)
 		if z.Remove(m) {
 			if n++; z.Len() == 0 {
 				break

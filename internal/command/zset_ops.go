@@ -114,7 +114,9 @@ func (o *zsetOpCall) parse(c *engine.Ctx, args [][]byte, takes int) bool {
 	}
 	args = args[1:]
 	o.sources = make([]zsetSource, numkeys)
+	ahead := c.DB.Lookahead(args[:numkeys], 1)
 	for i := range o.sources {
+		ahead.Reach(i)
 		s := &o.sources[i]
 		s.entry, s.weight = c.DB.LookupRead(args[i]), 1
 		if s.entry.Exists() && s.entry.Type() != object.ZSet && s.entry.Type() != object.Set {

@@ -88,6 +88,9 @@ type Funcs struct {
 	MayGrow func(bytes int) bool
 	// Fixed reports whether the table must keep its size. nil means never.
 	Fixed func() bool
+	// Far is the offset of another byte of an entry that PrefetchEntry fetches along with its
+	// first, for entries that often lie on two cache lines. 0: none.
+	Far int
 }
 
 // Dict is a hash table. New makes it.
@@ -145,6 +148,11 @@ func (d *Dict) Find(h uint64, key []byte) arena.Ref {
 	if d.tab[1].base != nil && d.Pause == 0 {
 		d.step()
 	}
+	return d.Glance(h, key)
+}
+
+// Glance is Find that leaves a rehash where it is.
+func (d *Dict) Glance(h uint64, key []byte) arena.Ref {
 	if d.used == 0 {
 		return 0
 	}
@@ -208,32 +216,6 @@ func (d *Dict) Delete(h uint64, r arena.Ref) bool {
 	d.shrinkIfSparse()
 	return true
 }
-
-// Prefetch starts to bring the bucket of h into the cache, without waiting for it.
-func (d *Dict) Prefetch(h uint64) {
-	if d.used != 0 {
-		arena.PrefetchAt(unsafe.Pointer(d.home(h)))
-	}
-}
-
-// PrefetchEntry starts to bring the entries that may be h's into the cache. It reads h's bucket
-// (not its overflow buckets), so it is for a second pass after Prefetch.
-func (d *Dict) PrefetchEntry(h uint64) {
-	if d.used == 0 {
-		return
-	}
-	b := d.home(h)
-	tag := tagOf(h)
-	for m := matches(b[0], fpLanes(h)); m != 0; m &= m - 1 {
-		s := b[bits.TrailingZeros64(m)>>3&7]
-		if (s^tag)&^refMask == 0 {
-			arena.PrefetchAt(d.a.Pointer(arena.Ref(s & refMask)))
-		}
-	}
-}
-
-// PrefetchRef starts to bring the block of an entry into the cache.
-func (d *Dict) PrefetchRef(r arena.Ref) { arena.PrefetchAt(d.a.Pointer(r)) }
 
 // Unpause ends what Pause++ began, and does the resize that deletes could not start meanwhile.
 func (d *Dict) Unpause() {

@@ -178,8 +178,7 @@ func (w *world) randomOp(r *rand.Rand, space uint64, grow bool) {
 	case p < 27:
 		w.d.RehashSlice(r.IntN(20))
 	case p < 29:
-		w.d.Prefetch(w.hash(k))
-		w.d.PrefetchEntry(w.hash(k))
+		w.d.PrefetchAll([]uint64{w.hash(k), w.hash(k + 1), w.hash(k ^ 1<<7)})
 	case p < 30:
 		if got := w.d.Random(r.Uint64); (got == 0) != (len(w.model) == 0) ||
 			got != 0 && w.model[w.key(got)] != got {

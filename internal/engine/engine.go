@@ -104,6 +104,7 @@ type Engine struct {
 	access    access
 	large     commandLogs
 	hot       hotKeys
+	prefetch  prefetch
 	waiters   atomic.Int32 // of the executor
 	between   *sync.Cond   // over mu: a busy script is over
 	ended     bool         // nothing runs any more; see End

@@ -1,36 +1,103 @@
 package engine
 
-import "godwit/internal/spec"
+import (
+	"godwit/internal/object"
+	"godwit/internal/spec"
+)
 
-// Prefetch begins to bring into the cache what the lookup of the command's first key will touch.
-// It returns the key's hash and the command, for PrefetchEntry; the command is nil if there is
-// nothing to do. The executor is held.
+// PrefetchMax is how many commands Prefetch takes.
+const PrefetchMax = 16
+
+// prefetchKeys is how many keys Prefetch takes of them together.
+const prefetchKeys = 32
+
+// prefetch is what Prefetch works with.
+type prefetch struct {
+	n      int // keys
+	hashes [prefetchKeys]uint64
+	warmup object.Warmup
+
+	// The commands whose values are to be fetched.
+	values int
+	value  [PrefetchMax]prefetchValue
+}
+
+type prefetchValue struct {
+	touch Touch
+	key   []byte // the first
+	argv  [][]byte
+}
+
+// Prefetch brings into the cache what the next commands of a client will read: all buckets of their
+// first keys, then all entries, then what some commands read of the values. Each step depends on
+// the one before. It changes nothing, and the commands may do something else in the end. The
+// executor is held.
 //
-// It is for commands that are read ahead of their turn. The misses of a whole pipeline overlap
-// then, which is most of the cost of a lookup in a large data set.
-func (e *Engine) Prefetch(c *Client, argv [][]byte) (h uint64, cmd *spec.Command) {
-	if len(argv) < 2 {
-		return 0, nil
+// The misses of a whole pipeline overlap so. They are most of the cost of a lookup in a large data
+// set.
+func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
+	p, db := &e.prefetch, c.db
+	p.n, p.values = 0, 0
+	worth := db.PrefetchWorth()
+	var last []byte
+	for _, argv := range commands {
+		if len(argv) < 2 {
+			continue
+		}
+		cmd := e.table.Top(argv[0])
+		if cmd == nil {
+			continue
+		}
+		keys := cmd.LeadingKeys(argv)
+		if len(keys) == 0 {
+			continue
+		}
+		e.prefetchLater(cmd, argv, keys[0])
+		if !worth || string(keys[0]) == string(last) {
+			continue // cached, or asked for
+		}
+		last = keys[0]
+		for _, key := range keys[:min(len(keys), prefetchKeys-p.n)] {
+			h := e.KS.Hash(key)
+			db.PrefetchBucket(h)
+			p.hashes[p.n] = h
+			p.n++
+		}
 	}
-	cmd = e.table.Top(argv[0])
-	if cmd == nil || cmd.FirstKey() == 0 || cmd.FirstKey() >= len(argv) {
-		return 0, nil
+	db.PrefetchEntries(p.hashes[:p.n])
+	if p.values > 0 {
+		e.prefetchValues(c)
 	}
-	h = e.KS.Hash(argv[cmd.FirstKey()])
-	c.db.PrefetchBucket(h)
-	return h, cmd
 }
 
-// PrefetchEntry goes on with what Prefetch has begun, after as much other work as possible. It
-// reports whether PrefetchValue has something to do for the command.
-func (e *Engine) PrefetchEntry(c *Client, cmd *spec.Command, h uint64) (more bool) {
-	c.db.PrefetchEntry(h)
-	return e.table.touch[cmd.ID()] != nil
+// Warmup returns what handlers may use to look ahead themselves.
+func (e *Engine) Warmup() *object.Warmup {
+	e.prefetch.warmup.H = e.KS.Heap
+	return &e.prefetch.warmup
 }
 
-// PrefetchValue goes on with the value, for commands that know what they will read of it.
-func (e *Engine) PrefetchValue(c *Client, cmd *spec.Command, argv [][]byte) {
-	if touch := e.table.touch[cmd.ID()]; touch != nil && cmd.AcceptsArgs(len(argv)) {
-		touch(c.db, argv)
+// prefetchLater notes a command that reads parts of its first key's value.
+func (e *Engine) prefetchLater(cmd *spec.Command, argv [][]byte, key []byte) {
+	p := &e.prefetch
+	touch := e.table.touch[cmd.ID()]
+	if touch != nil && p.values < len(p.value) && cmd.AcceptsArgs(len(argv)) {
+		p.value[p.values] = prefetchValue{touch, key, argv}
+		p.values++
 	}
+}
+
+// prefetchValues goes on with the values.
+func (e *Engine) prefetchValues(c *Client) {
+	p := &e.prefetch
+	p.warmup.H = e.KS.Heap
+	var entry object.Entry
+	for i := range p.value[:p.values] {
+		v := &p.value[i]
+		if i == 0 || string(v.key) != string(p.value[i-1].key) {
+			entry = c.db.Glance(v.key)
+		}
+		v.touch(&p.warmup, entry, v.argv)
+	}
+	p.warmup.Run()
+	clear(p.value[:p.values]) // the arguments are the connection's
 }

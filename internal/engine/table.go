@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"godwit/internal/keyspace"
+	"godwit/internal/object"
 	"godwit/internal/script"
 	"godwit/internal/spec"
 )
@@ -9,10 +9,11 @@ import (
 // Handlers holds what runs commands, by the commands' full names.
 type Handlers map[string]func(c *Ctx)
 
-// Touch begins to bring into the cache what a command will read of its first key's value. It is
-// called for commands that are read ahead, once the key's entry has been fetched. It must cost less
-// than the misses that it saves, and must change nothing.
-type Touch func(db *keyspace.DB, argv [][]byte)
+// Touch tells w what a command will read of the value of its first key, whose entry is e. argv
+// satisfies the command's arity. Touch is called for commands that are read ahead, once the entry
+// has been fetched, and must change nothing. When the command runs, the entry may be another one,
+// or the key due or gone.
+type Touch func(w *object.Warmup, e object.Entry, argv [][]byte)
 
 // Table holds the commands and what runs them.
 type Table struct {
@@ -79,8 +80,12 @@ func (t *Table) callFlags(c *Ctx) spec.Flag {
 	return f
 }
 
-// SetTouch sets the Touch of a command.
-func (t *Table) SetTouch(name string, touch Touch) { t.touch[t.Named(name).ID()] = touch }
+// SetTouch sets the Touch of commands.
+func (t *Table) SetTouch(touch Touch, names ...string) {
+	for _, name := range names {
+		t.touch[t.Named(name).ID()] = touch
+	}
+}
 
 // Table returns the sealed command table.
 func (e *Engine) Table() *Table { return e.table }

@@ -18,7 +18,8 @@ func (db *DB) Open(e object.Entry) *object.Edit {
 // Create stores a packed collection under a key that a lookup has found absent, and opens it. If it
 // is empty, the caller adds elements before the command ends.
 func (db *DB) Create(key []byte, t object.Type, enc object.Encoding, packed []byte) *object.Edit {
-	return db.Open(db.insert(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, enc, packed), 0))
+	v := object.PackedValue(db.ks.A, t, enc, packed)
+	return db.Open(db.insert(db.ks.Hash(key), key, &v, 0))
 }
 
 // CreateOver is Create for a key that may hold another value. That is dropped, and the key does not
@@ -28,7 +29,8 @@ func (db *DB) CreateOver(key []byte, t object.Type, enc object.Encoding, b []byt
 	if !db.Delete(key) {
 		return db.Create(key, t, enc, b)
 	}
-	x := db.Open(db.place(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, enc, b), 0))
+	v := object.PackedValue(db.ks.A, t, enc, b)
+	x := db.Open(db.place(db.ks.Hash(key), key, &v, 0))
 	db.Overwritten(key, was, t)
 	return x
 }
@@ -63,5 +65,6 @@ func (db *DB) Install(key []byte, x *object.Edit) {
 
 // CreateSketch stores a sketch under a key that a lookup has found absent, and opens it.
 func (db *DB) CreateSketch(key []byte, t object.Type, s *object.Sketch) *object.Edit {
-	return db.Open(db.insert(db.ks.Hash(key), key, s.Value(t), 0))
+	v := s.Value(t)
+	return db.Open(db.insert(db.ks.Hash(key), key, &v, 0))
 }

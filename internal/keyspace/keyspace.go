@@ -225,12 +225,6 @@ func (ks *Keyspace) Databases() int { return len(ks.dbs) }
 // Hash returns the hash of a key under this keyspace's seed.
 func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
-// PrefetchBucket starts to bring the place of a key with the hash into the cache.
-func (db *DB) PrefetchBucket(h uint64) { db.store.prefetch(h) }
-
-// PrefetchEntry starts to bring the entry into the cache, some time after PrefetchBucket.
-func (db *DB) PrefetchEntry(h uint64) { db.store.prefetchEntry(h) }
-
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
 	if ks.P.Events&class != 0 {

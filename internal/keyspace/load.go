@@ -16,7 +16,7 @@ func (db *DB) Load(key []byte, v object.Value, deadline int64, a Access) (e obje
 	if old.Exists() {
 		return old, false
 	}
-	e = db.insert(h, key, v, deadline)
+	e = db.insert(h, key, &v, deadline)
 	db.ks.setAccess(e, a)
 	if v.Type == object.Hash {
 		db.rearmFields(e)
@@ -41,6 +41,3 @@ func (db *DB) Heap() *object.Heap { return db.ks.Heap }
 // Expect sizes the tables of an empty database for so many keys, so that they need not grow key by
 // key. It does nothing if there are keys.
 func (db *DB) Expect(keys int) { db.store.expect(keys) }
-
-// Prefetch starts to bring the place of a key into the cache; Load needs it soon.
-func (db *DB) Prefetch(key []byte) { db.store.prefetch(db.ks.Hash(key)) }

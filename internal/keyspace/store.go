@@ -22,6 +22,7 @@ import (
 //     or a candidate for eviction has to carry.
 //   - Cursors of scan and defrag hold the slot below the cursor of its dict.
 //   - random and sample choose a dict by its share of the keys, then a key in it.
+//   - Lookahead and prefetchEntries ask of for each key.
 //   - len, tableBytes, rehashingBytes, drain, each and check go over all dicts, rehash over those
 //     that are being resized.
 //
@@ -46,6 +47,7 @@ func (ks *Keyspace) newStore() *store {
 		Match:   ks.match,
 		MayGrow: ks.tableFits,
 		Fixed:   func() bool { return ks.KeepTables },
+		Far:     64, // the value, behind header and key
 	})}
 }
 
@@ -76,6 +78,20 @@ func (s *store) prefetch(h uint64) { s.of(h).Prefetch(h) }
 
 // prefetchEntry starts to bring the entry into the cache, some time after prefetch.
 func (s *store) prefetchEntry(h uint64) { s.of(h).PrefetchEntry(h) }
+
+// prefetchEntries starts to bring entries into the cache, up to 64, some time after prefetch.
+func (s *store) prefetchEntries(hashes []uint64) { s.dict.PrefetchEntries(hashes) }
+
+// prefetchWorth reports whether lookups wait for memory.
+func (s *store) prefetchWorth() bool { return s.dict.PrefetchWorth() }
+
+// glance is find that changes nothing at all.
+func (s *store) glance(h uint64, key []byte) arena.Ref { return s.of(h).Glance(h, key) }
+
+// Lookahead returns what prefetches for a command that looks up the first of each step of keys.
+func (db *DB) Lookahead(keys [][]byte, step int) dict.Lookahead {
+	return db.store.dict.Lookahead(db.ks, keys, step)
+}
 
 // len returns the number of keys.
 func (s *store) len() int { return s.dict.Len() }

@@ -12,7 +12,7 @@ const KeepTTL int64 = -1
 // expired first.
 func (db *DB) Set(key []byte, v object.Value, deadline int64) object.Entry {
 	h, old := db.liveToWrite(key)
-	return db.set(h, old, key, v, deadline)
+	return db.set(h, old, key, &v, deadline)
 }
 
 // Overwrite is Set, and announces that a key which is there has another value altogether.
@@ -23,10 +23,18 @@ func (db *DB) Overwrite(key []byte, v object.Value, deadline int64) object.Entry
 	return db.Set(key, v, deadline)
 }
 
+// OverwriteString is Overwrite for the bytes of a string.
+func (db *DB) OverwriteString(key, b []byte, deadline int64) object.Entry {
+	if db.ks.tellsOverwritten() {
+		return db.overwrite(key, object.StringValue(b), deadline)
+	}
+	return db.SetString(key, b, deadline)
+}
+
 func (db *DB) overwrite(key []byte, v object.Value, deadline int64) object.Entry {
 	h, old := db.liveToWrite(key)
 	was := typeOf(old)
-	e := db.set(h, old, key, v, deadline)
+	e := db.set(h, old, key, &v, deadline)
 	db.Overwritten(key, was, v.Type)
 	return e
 }
@@ -66,7 +74,17 @@ func (db *DB) Overwritten(key []byte, was, is object.Type) {
 	}
 }
 
-func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value,
+// SetString is Set for the bytes of a string.
+func (db *DB) SetString(key, b []byte, deadline int64) object.Entry {
+	var v object.Value
+	v.SetString(b)
+	h, old := db.liveToWrite(key)
+	return db.set(h, old, key, &v, deadline)
+}
+
+// set stores v in the place of old, which may be missing. Values come by pointer from here on: they
+// are large, and a copy that reads what was just written waits for the write.
+func (db *DB) set(h uint64, old object.Entry, key []byte, v *object.Value,
 	deadline int64) object.Entry {
 	ks := db.ks
 	if !old.Exists() {
@@ -101,14 +119,14 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value,
 }
 
 // insert adds a key that is known to be absent, and announces it as new.
-func (db *DB) insert(h uint64, key []byte, v object.Value, deadline int64) object.Entry {
+func (db *DB) insert(h uint64, key []byte, v *object.Value, deadline int64) object.Entry {
 	e := db.place(h, key, v, deadline)
 	db.ks.Notify(EvNew, "new", key, db.id)
 	return e
 }
 
 // place is insert without the announcement.
-func (db *DB) place(h uint64, key []byte, v object.Value, deadline int64) object.Entry {
+func (db *DB) place(h uint64, key []byte, v *object.Value, deadline int64) object.Entry {
 	ks := db.ks
 	if deadline == KeepTTL {
 		deadline = 0
@@ -182,7 +200,8 @@ func (db *DB) SetDeadline(e object.Entry, deadline int64) object.Entry {
 // move rebuilds the entry with other metadata in the same slot.
 func (db *DB) move(h uint64, e object.Entry, m object.Meta) object.Entry {
 	old := e.Ref
-	ne := object.Build(db.ks.A, e.Key(), e.Value(), m)
+	v := e.Value()
+	ne := object.Build(db.ks.A, e.Key(), &v, m)
 	db.store.replace(h, old, ne.Ref)
 	e.FreeBlock(db.ks.A)
 	return ne
@@ -218,7 +237,8 @@ func (db *DB) growing(e object.Entry, n int) object.Entry {
 // NewMutable creates a key with a growable string of n zero bytes. A lookup must have found the key
 // absent.
 func (db *DB) NewMutable(key []byte, n int) object.StringEdit {
-	e := db.insert(db.ks.Hash(key), key, object.RawValue(nil), 0)
+	v := object.RawValue(nil)
+	e := db.insert(db.ks.Hash(key), key, &v, 0)
 	return db.Mutable(e, n)
 }
 
@@ -280,7 +300,7 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	v := e.Value()
 	to.remove(dst, ks.P.LazyServerDel)
 	h2 := ks.Hash(dst)
-	ne := object.Build(ks.A, dst, v, m)
+	ne := object.Build(ks.A, dst, &v, m)
 	to.store.insert(h2, ne.Ref)
 	to.deadlineChanged(h2, ne, 0, m.Deadline)
 	db.store.remove(h, e.Ref)
@@ -297,7 +317,7 @@ func (db *DB) Copy(e object.Entry, to *DB, dst []byte) {
 	v := e.Value().Clone(ks.Heap)
 	deadline := e.Deadline()
 	to.remove(dst, ks.P.LazyServerDel)
-	to.rearmFields(to.insert(ks.Hash(dst), dst, v, deadline))
+	to.rearmFields(to.insert(ks.Hash(dst), dst, &v, deadline))
 }
 
 // Swap exchanges the contents of two databases.

@@ -150,7 +150,7 @@ func (x *Edit) spliceBlock(at, del, ins int) []byte {
 
 // rebuild gives the entry another payload; what the old one owned is not freed.
 func (x *Edit) rebuild(v Value) {
-	x.moved(Build(x.H.A, x.E.Key(), v, x.E.Meta()))
+	x.moved(Build(x.H.A, x.E.Key(), &v, x.E.Meta()))
 }
 
 // change comes before every change of the value, because a snapshot may have to save it first.
@@ -200,7 +200,8 @@ func (unplaced) Changing(Entry)             {}
 // because its destination may be one of its sources. keyspace.DB.Install gives it a key; Discard
 // frees it.
 func NewDetached(h *Heap, t Type, enc Encoding, packed []byte) *Edit {
-	e := Build(h.A, nil, PackedValue(h.A, t, enc, packed), Meta{Epoch: h.Epoch})
+	v := PackedValue(h.A, t, enc, packed)
+	e := Build(h.A, nil, &v, Meta{Epoch: h.Epoch})
 	return &Edit{H: h, E: e, slot: unplaced{}}
 }
 

@@ -3,6 +3,7 @@ package object
 import (
 	"math"
 
+	"godwit/internal/dict"
 	"godwit/internal/listpack"
 )
 
@@ -111,6 +112,15 @@ func (h Fields) Get(field []byte) (v listpack.Value, ok bool) {
 	default:
 		return h.table().get(field, h.H.Now)
 	}
+}
+
+// Lookahead returns what prefetches for a command that looks up the first of each step of fields.
+// It does nothing unless the hash is large. The hash may be missing.
+func (h Fields) Lookahead(fields [][]byte, step int) dict.Lookahead {
+	if h.Edit == nil || h.Base() != EncHashtable {
+		return dict.Lookahead{}
+	}
+	return h.table().d.Lookahead(h.H, fields, step)
 }
 
 // Has reports whether the field exists.

@@ -89,8 +89,8 @@ func (m hashModel) compare(t *testing.T, h Fields) {
 func newHashEdit(t *testing.T, h *Heap) (x *Edit, free func()) {
 	used := h.A.Used()
 	x = new(Edit)
-	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, Hash, EncListpack, listpack.Empty()),
-		Meta{}), &oneSlot{})
+	v := PackedValue(h.A, Hash, EncListpack, listpack.Empty())
+	x.Reset(h, Build(h.A, []byte("key"), &v, Meta{}), &oneSlot{})
 	return x, func() {
 		o := h.Take(x.E)
 		o.Free(h)

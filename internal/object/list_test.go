@@ -25,8 +25,8 @@ func newList(t *testing.T, lim Limits) Elements {
 	a := arena.New()
 	h := NewHeap(a, maphash.MakeSeed(), rand.New(rand.NewPCG(1, 2)), &lim)
 	x := new(Edit)
-	x.Reset(h, Build(a, []byte("key"), PackedValue(a, List, EncListpack, listpack.Empty()), Meta{}),
-		noTable{})
+	v := PackedValue(a, List, EncListpack, listpack.Empty())
+	x.Reset(h, Build(a, []byte("key"), &v, Meta{}), noTable{})
 	t.Cleanup(func() {
 		o := h.Take(x.E)
 		o.Free(h)
@@ -189,7 +189,7 @@ func TestListClone(t *testing.T) {
 	l.Drop(true)
 	require.Equal(t, 20, c.Len())
 	y := new(Edit)
-	y.Reset(l.H, Build(l.H.A, []byte("copy"), Value{Type: List, Enc: EncQuicklist, H: l.H.add(c)},
+	y.Reset(l.H, Build(l.H.A, []byte("copy"), &Value{Type: List, Enc: EncQuicklist, H: l.H.add(c)},
 		Meta{}), noTable{})
 	checkList(t, AsList(y), want, false)
 	checkList(t, l, want[1:], true)

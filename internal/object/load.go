@@ -21,7 +21,7 @@ func (x *Edit) Forget() {
 // detachLarge makes the large collection the value of an entry without a key.
 func detachLarge(h *Heap, t Type, enc Encoding, l Large) *Edit {
 	v := Value{Type: t, Enc: enc, H: h.add(l)}
-	return &Edit{H: h, E: Build(h.A, nil, v, Meta{Epoch: h.Epoch}), slot: unplaced{}}
+	return &Edit{H: h, E: Build(h.A, nil, &v, Meta{Epoch: h.Epoch}), slot: unplaced{}}
 }
 
 // loadBatch is how many elements are looked up together, so that their cache misses overlap.

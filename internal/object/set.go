@@ -2,6 +2,7 @@ package object
 
 import (
 	"godwit/internal/arena"
+	"godwit/internal/dict"
 	"godwit/internal/intset"
 	"godwit/internal/listpack"
 )
@@ -113,6 +114,15 @@ func (s Members) Has(m []byte) bool {
 		return listpack.Find(b, listpack.First(b), m, 0) != 0
 	}
 	return s.table().has(m)
+}
+
+// Lookahead returns what prefetches for a command that looks up the first of each step of members.
+// It does nothing unless the set is large. The set may be missing.
+func (s Members) Lookahead(members [][]byte, step int) dict.Lookahead {
+	if s.Edit == nil || s.Base() != EncHashtable {
+		return dict.Lookahead{}
+	}
+	return s.table().d.Lookahead(s.H, members, step)
 }
 
 // Add makes m a member and reports whether it was none before.

@@ -146,7 +146,8 @@ func TestSetModel(t *testing.T) {
 
 // cloned puts a deep copy in the place of the set, as COPY makes it.
 func cloned(s Members) Members {
-	c := Build(s.H.A, nil, s.E.Value().Clone(s.H), Meta{})
+	v := s.E.Value().Clone(s.H)
+	c := Build(s.H.A, nil, &v, Meta{})
 	s.Discard()
 	return AsSet(&Edit{H: s.H, E: c, slot: unplaced{}})
 }

@@ -22,11 +22,21 @@ type Value struct {
 
 // StringValue chooses the encoding that SET gives to b: int for a canonical 64-bit integer, embstr
 // up to EmbstrMax, raw above. The value aliases b.
-func StringValue(b []byte) Value {
+func StringValue(b []byte) (v Value) {
+	v.SetString(b)
+	return v
+}
+
+// SetString makes v the StringValue of b, without a copy of v's many words. v must be zero.
+func (v *Value) SetString(b []byte) {
 	if n, ok := ParseInt(b); ok {
-		return Value{Enc: EncInt, N: n}
+		v.Enc, v.N = EncInt, n
+		return
 	}
-	return PlainValue(b)
+	v.B, v.Enc = b, EncRaw
+	if len(b) <= EmbstrMax {
+		v.Enc = EncEmbstr
+	}
 }
 
 // RawValue keeps b as bytes whatever they spell. The value aliases b.
@@ -124,9 +134,9 @@ func (e Entry) Meta() Meta {
 }
 
 // Build allocates an entry for key and v. Inline bytes longer than InlineMax move to an sds block.
-func Build(a *arena.Arena, key []byte, v Value, m Meta) Entry {
+func Build(a *arena.Arena, key []byte, v *Value, m Meta) Entry {
 	if len(v.B) > InlineMax {
-		v = SDSValue(sds.New(a, v.B))
+		v = &Value{Enc: EncSDS, S: sds.New(a, v.B)}
 	}
 	head := fixedHeader
 	if m.Deadline != 0 {
@@ -154,7 +164,7 @@ func Build(a *arena.Arena, key []byte, v Value, m Meta) Entry {
 // Overwrite replaces value and deadline in place when the result has the same size class and the
 // deadline does not appear or vanish. It reports whether it did. What the entry owned is not freed
 // here. v must not alias the entry.
-func (e Entry) Overwrite(v Value, deadline int64) bool {
+func (e Entry) Overwrite(v *Value, deadline int64) bool {
 	if (deadline != 0) != (e.b[offFlags]&FlagDeadline != 0) {
 		return false
 	}
@@ -221,7 +231,8 @@ func (e Entry) ToSDS(a *arena.Arena, n int) Entry {
 	b := e.StringBytes(a, &scratch)
 	s := sds.New(a, b)
 	s.Grow(a, n)
-	ne := Build(a, e.Key(), SDSValue(s), e.Meta())
+	v := SDSValue(s)
+	ne := Build(a, e.Key(), &v, e.Meta())
 	e.FreeBlock(a)
 	return ne
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"godwit/internal/arena"
+	"godwit/internal/dict"
 	"godwit/internal/listpack"
 )
 
@@ -102,6 +103,18 @@ func (z SortedSet) Score(member []byte) (score float64, ok bool) {
 		return zlScore(lp, listpack.Next(lp, pos)), true
 	}
 	return 0, false
+}
+
+// Lookahead returns what prefetches for a command that looks up the first of each step of members.
+// It does nothing unless the set is large. The set may be missing.
+func (z SortedSet) Lookahead(members [][]byte, step int) dict.Lookahead {
+	if z.Edit == nil {
+		return dict.Lookahead{}
+	}
+	if l, ok := z.large(); ok {
+		return l.dict.Lookahead(z.H, members, step)
+	}
+	return dict.Lookahead{}
 }
 
 // Warm asks for the memory that Score will read for the members, so that it is on its way for all

@@ -26,8 +26,8 @@ func withSortedSet(t *testing.T, h *Heap, f func(x *Edit)) {
 	t.Helper()
 	used := h.A.Used()
 	var x Edit
-	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, ZSet, EncListpack, listpack.Empty()),
-		Meta{}), &oneSlot{})
+	v := PackedValue(h.A, ZSet, EncListpack, listpack.Empty())
+	x.Reset(h, Build(h.A, []byte("key"), &v, Meta{}), &oneSlot{})
 	f(&x)
 	o := h.Take(x.E)
 	o.Free(h)

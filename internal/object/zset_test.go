@@ -44,8 +44,8 @@ func (movedSlot) Changing(Entry)       {}
 
 func newZSetEdit(h *Heap) SortedSet {
 	x := new(Edit)
-	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, ZSet, EncListpack, listpack.Empty()),
-		Meta{}), movedSlot{})
+	v := PackedValue(h.A, ZSet, EncListpack, listpack.Empty())
+	x.Reset(h, Build(h.A, []byte("key"), &v, Meta{}), movedSlot{})
 	return AsZSet(x)
 }
 

@@ -146,8 +146,8 @@ const maxReplyDepth = 7990
 type encoder struct {
 	s *State
 	w *resp.Writer
-	// failed is called for each error reply, in order: its text, and whether it is counted already.
-	failed func(msg string, counted bool)
+	// failed is the first error reply: its text, and whether it is counted already.
+	failed Result
 }
 
 func (e *encoder) value(v lua.LValue, depth int) {
@@ -209,8 +209,8 @@ func (e *encoder) table(t *lua.LTable, depth int) {
 
 func (e *encoder) error(msg string, counted bool) {
 	e.w.Error(msg)
-	if e.failed != nil {
-		e.failed(msg, counted)
+	if e.failed.Error == "" {
+		e.failed = Result{msg, counted}
 	}
 }
 

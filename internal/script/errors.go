@@ -48,9 +48,9 @@ func position(L *lua.LState, level int) (source string, line int, ok bool) {
 // just set its own handler.
 func (s *State) enter(L *lua.LState) int {
 	if L == s.main {
-		L.Panic = s.panicMain
+		L.Panic = s.onPanic
 	} else {
-		L.Panic = s.panicCaught
+		L.Panic = s.onPanicCaught
 	}
 	defer s.unwinding(L)
 	L.Call(L.GetTop()-1, lua.MultRet)

@@ -68,11 +68,14 @@ type Host struct {
 	Evicted int64
 	recent  Script // head of the ring of scripts from EVAL, least recently used first
 	evals   int
+	keys    arguments
+	args    arguments
 }
 
 // NewHost returns an empty cache.
 func NewHost(c Caller, o Options, openers ...Opener) *Host {
-	h := &Host{bySHA: map[string]*Script{}, byBody: map[string]*Script{}}
+	h := &Host{bySHA: map[string]*Script{}, byBody: map[string]*Script{},
+		keys: arguments{name: "KEYS"}, args: arguments{name: "ARGV"}}
 	h.State = NewState(c, func(s *State) *lua.LTable { return s.API(o) }, openers...)
 	h.recent.prev, h.recent.next = &h.recent, &h.recent
 	return h
@@ -288,10 +291,9 @@ type Result struct {
 func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) Result {
 	s := h.State
 	s.begin()
-	s.env.RawSetString("KEYS", s.list(keys))
-	s.env.RawSetString("ARGV", s.list(args))
-	r := s.invoke(sc.fn, sc.SHA, w)
-	return r
+	h.keys.set(s, keys)
+	h.args.set(s, args)
+	return s.invoke(sc.fn, sc.SHA, w)
 }
 
 // begin prepares the environment for a run.
@@ -312,7 +314,7 @@ func (s *State) list(args [][]byte) *lua.LTable {
 // invoke calls a function with arguments and writes its results as the reply. name is the script's
 // name in messages.
 func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer,
-	args ...lua.LValue) (r Result) {
+	args ...lua.LValue) Result {
 	L := s.main
 	L.Push(s.entry)
 	L.Push(fn)
@@ -322,29 +324,21 @@ func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer,
 	err := L.PCall(1+len(args), 1, nil)
 	s.ended()
 	if s.surface() {
-		r.Error = errPanic{}.Error()
+		r := Result{Error: errPanic{}.Error()}
 		w.Error(r.Error)
 		return r
 	}
 	if err != nil {
 		L.SetTop(0)
-		r = s.failed(err, name)
+		r := s.failed(err, name)
 		w.Error(r.Error)
 		return r
 	}
-	e := encoder{s: s, w: w, failed: func(msg string, counted bool) {
-		if r.Error == "" {
-			r = Result{msg, counted}
-		}
-	}}
+	e := encoder{s: s, w: w}
 	v := L.Get(-1)
 	L.SetTop(0)
-	if t, ok := v.(*lua.LTable); ok {
-		e.value(t, 0)
-	} else {
-		e.value(v, 0)
-	}
-	return r
+	e.value(v, 0)
+	return e.failed
 }
 
 // failed returns the error reply for an error that the script has not caught.

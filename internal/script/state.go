@@ -89,6 +89,8 @@ type State struct {
 	iterate *lua.LFunction
 	operators
 	numbers [1024]lua.LValue
+	// panicMain and panicCaught as values, of which each would be an allocation otherwise.
+	onPanic, onPanicCaught func(L *lua.LState)
 }
 
 // Opener registers a library's tables or functions as globals.
@@ -112,6 +114,7 @@ func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *Stat
 	L.Options = lua.Options{SkipOpenLibs: true, CallStackSize: 4000, RegistrySize: 64,
 		RegistryMaxSize: 64 << 10, RegistryGrowStep: 1024, MinimizeStackMemory: true}
 	s.env = L.Get(lua.GlobalsIndex).(*lua.LTable)
+	s.onPanic, s.onPanicCaught = s.panicMain, s.panicCaught
 	s.limits.init()
 	L.SetContext(&hook{s: s})
 	s.newMain()

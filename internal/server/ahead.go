@@ -4,14 +4,14 @@ import (
 	"runtime/debug"
 
 	"godwit/internal/crash"
+	"godwit/internal/engine"
 	"godwit/internal/resp"
-	"godwit/internal/spec"
 )
 
 // maxAhead is how many commands of a pipeline are parsed before the first of them runs: enough to
 // overlap their cache misses, few enough that what was fetched for the last is still cached when it
 // runs.
-const maxAhead = 16
+const maxAhead = engine.PrefetchMax
 
 // keptArgs bounds the argument list that is kept for later commands.
 const keptArgs = 4096
@@ -24,9 +24,8 @@ type ahead struct {
 	partial bool     // the parser is within an incomplete command
 	args    [][]byte // of all commands, one after the other
 	ends    [maxAhead]int
-	used    [maxAhead]int // bytes of each command
-	hashes  [maxAhead]uint64
-	cmds    [maxAhead]*spec.Command // nil: nothing to fetch
+	used    [maxAhead]int      // bytes of each command
+	argvs   [maxAhead][][]byte // of prefetch
 }
 
 // fill parses the commands at the start of buf. A protocol error concerns the input after them.
@@ -88,27 +87,11 @@ func (a *ahead) command(i int) (argv [][]byte, used int) {
 	return a.args[from:a.ends[i]:a.ends[i]], a.used[i]
 }
 
-// prefetch fetches all buckets, then all entries, then those parts of the values that some commands
-// are known to read: each step depends on the one before.
+// prefetch brings what the commands will read into the cache, for all of them at once.
 func (a *ahead) prefetch(s *session) {
-	e := s.srv.eng
 	for i := range a.n {
-		argv, _ := a.command(i)
-		a.hashes[i], a.cmds[i] = e.Prefetch(s.cl, argv)
+		a.argvs[i], _ = a.command(i)
 	}
-	values := false
-	for i := range a.n {
-		if cmd := a.cmds[i]; cmd != nil {
-			values = e.PrefetchEntry(s.cl, cmd, a.hashes[i]) || values
-		}
-	}
-	if !values {
-		return
-	}
-	for i := range a.n {
-		if cmd := a.cmds[i]; cmd != nil {
-			argv, _ := a.command(i)
-			e.PrefetchValue(s.cl, cmd, argv)
-		}
-	}
+	s.srv.eng.Prefetch(s.cl, a.argvs[:a.n])
+	clear(a.argvs[:a.n])
 }

@@ -121,6 +121,34 @@ func (k *KeySpec) Unknown() bool { return k.Begin == BeginSearch{} || k.Find == 
 // fixed reports whether the positions depend only on the number of arguments.
 func (k *KeySpec) fixed() bool { return !k.Unknown() && k.Begin.Keyword == "" && !k.Find.KeyNum }
 
+// keyCount returns the index in argv of the number of keys, if the keys follow right behind it, one
+// after the other. Else it returns 0.
+func (c *Command) keyCount() int {
+	if len(c.Sub) > 0 || len(c.Keys) == 0 {
+		return 0
+	}
+	k := &c.Keys[0]
+	want := FindKeys{KeyNum: true, FirstKey: 1, Step: 1}
+	if k.Unknown() || k.Begin.Keyword != "" || k.Find != want {
+		return 0
+	}
+	return k.Begin.Index
+}
+
+// LeadingKeys returns keys that argv begins with, as far as that can be told at a glance: the first
+// one if its place is fixed, or up to nine that follow their number. The arguments need not be a
+// valid call. It is for prefetching; KeyRefs knows all keys.
+func (c *Command) LeadingKeys(argv [][]byte) [][]byte {
+	from, n := c.firstKey, 1
+	if i := c.numKeys; from == 0 && i != 0 && i < len(argv) && len(argv[i]) == 1 {
+		from, n = i+1, int(argv[i][0])-'0'
+	}
+	if from == 0 || n < 1 || n > 9 || from+n > len(argv) {
+		return nil
+	}
+	return argv[from : from+n]
+}
+
 // absLast returns the index of the last key of a fixed spec. A negative one counts from the end.
 func (k *KeySpec) absLast() int {
 	if k.Find.LastKey >= 0 {

@@ -47,6 +47,7 @@ type Command struct {
 type derived struct {
 	id       int
 	firstKey int  // The index of the first key in argv if it is fixed, else 0.
+	numKeys  int  // The index of the number of keys, if firstKey depends on it: see LeadingKeys.
 	copies   bool // See CopiesValues.
 	data     bool // It reads, changes or names what is in a database.
 	parent   *Command

@@ -92,6 +92,7 @@ func (c *Command) derive() {
 	if len(c.Sub) == 0 && len(c.Keys) > 0 && c.Keys[0].fixed() {
 		c.firstKey = c.Keys[0].Begin.Index
 	}
+	c.numKeys = c.keyCount()
 	var reads, stores bool
 	for i := range c.Keys {
 		k := &c.Keys[i]

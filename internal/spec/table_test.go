@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testseed"
 )
 
 // TestEntries checks that New's own checks pass. Where key specs alone do not find all keys and
@@ -89,4 +91,34 @@ func TestRename(t *testing.T) {
 	require.Same(t, other.Named("get"), renamed.Named("get"))
 	require.Same(t, other.Named("get"), other.Find(argv("get k")))
 	require.Len(t, renamed.List(), len(other.List())-1)
+}
+
+// TestLeadingKeys compares LeadingKeys with KeyRefs, for calls that have arguments of many kinds.
+func TestLeadingKeys(t *testing.T) {
+	words := []string{"key", "0", "1", "2", "9", "10", "-1", "x", ""}
+	found := map[string]int{}
+	r := testseed.Rand(t)
+	for _, c := range New().All() {
+		for range 300 {
+			argv := [][]byte{[]byte(c.Name)}
+			for range r.IntN(12) {
+				argv = append(argv, []byte(words[r.IntN(len(words))]))
+			}
+			keys := c.LeadingKeys(argv)
+			refs, err := c.KeyRefs(nil, argv)
+			if !c.AcceptsArgs(len(argv)) || err != nil {
+				continue // It is enough not to panic.
+			}
+			require.LessOrEqual(t, len(keys), len(refs), "%q", argv)
+			for i := range keys {
+				require.Same(t, &argv[refs[i].Pos], &keys[i], "%q", argv)
+			}
+			found[c.FullName()] = max(found[c.FullName()], len(keys))
+		}
+	}
+	require.Equal(t, 1, found["get"])
+	require.Equal(t, 1, found["mset"])
+	require.Equal(t, 9, found["eval"])
+	require.Equal(t, 9, found["zunion"])
+	require.Zero(t, found["ping"])
 }

@@ -1,0 +1,43 @@
+package command
+
+import (
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+// setTouches says what commands read of large values, so that a pipeline's reads overlap. Of
+// commands with many members only the first is told: they fetch the others themselves (Lookahead).
+func setTouches(t *engine.Table) {
+	t.SetTouch(touchFilter, "bf.add", "bf.exists")
+	t.SetTouch(touchMember(2),
+		"sadd", "srem", "sismember", "smismember",
+		"hset", "hmset", "hsetnx", "hget", "hmget", "hdel", "hexists", "hstrlen", "hincrby",
+		"hincrbyfloat",
+		"zscore", "zmscore", "zrank", "zrevrank")
+	t.SetTouch(touchMember(3), "zincrby")
+	t.SetTouch(touchZAdd, "zadd")
+	t.SetTouch(func(w *object.Warmup, e object.Entry, argv [][]byte) { w.Leave(e, argv[2]) },
+		"zrem")
+}
+
+// warmZAdd fetches what giving members these scores reads of a large set: the members that args,
+// items of width arguments, begin with.
+func warmZAdd(c *engine.Ctx, z object.SortedSet, args [][]byte, width int, scores []float64) {
+	w := c.E.Warmup()
+	for i, score := range scores {
+		w.Score(z.E, score, args[i*width+width-1])
+	}
+	w.Run()
+}
+
+// touchMember is for commands whose member or field is argument i.
+func touchMember(i int) engine.Touch {
+	return func(w *object.Warmup, e object.Entry, argv [][]byte) { w.Member(e, argv[i]) }
+}
+
+// touchZAdd is for ZADD: of a call without options it tells score and member.
+func touchZAdd(w *object.Warmup, e object.Entry, argv [][]byte) {
+	if score, ok := object.ParseScore(argv[2]); ok {
+		w.Score(e, score, argv[3])
+	}
+}
