@@ -226,7 +226,22 @@ func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 		args = f(g, args)
 	}
 	g.guardHex(gr, args)
+	g.guardOptions(gr, args)
 	return guardArity(gr, args)
+}
+
+// guardOptions replaces words that chance has put where only Godwit takes them as options.
+func (g *Generator) guardOptions(gr *Grammar, args [][]byte) {
+	for i := 2; i < len(args); i++ {
+		switch word := strings.ToUpper(string(args[i])); {
+		case gr.Name == "hsetex" && (word == "NX" || word == "XX"):
+			if g.cfg.Reference != Valkey9 {
+				args[i] = []byte("F" + word)
+			}
+		case word == "COUNT" && strings.EqualFold(string(args[i-1]), "AGGREGATE"):
+			args[i] = []byte("SUM")
+		}
+	}
 }
 
 // guardHex writes hexadecimal numbers, and those with a blank before them, in decimal where only
