@@ -230,7 +230,8 @@ func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 	return guardArity(gr, args)
 }
 
-// guardOptions replaces words that chance has put where only Godwit takes them as options.
+// guardOptions replaces words that chance has put where only Godwit takes them as options, and
+// negative offsets of LIMIT, of which 7.0 finds nothing.
 func (g *Generator) guardOptions(gr *Grammar, args [][]byte) {
 	for i := 2; i < len(args); i++ {
 		switch word := strings.ToUpper(string(args[i])); {
@@ -238,6 +239,9 @@ func (g *Generator) guardOptions(gr *Grammar, args [][]byte) {
 			if g.cfg.Reference != Valkey9 {
 				args[i] = []byte("F" + word)
 			}
+		case g.cfg.Reference == Redis7 && strings.EqualFold(string(args[i-1]), "LIMIT") &&
+			strings.HasPrefix(word, "-"):
+			args[i] = []byte("0")
 		case word == "COUNT" && strings.EqualFold(string(args[i-1]), "AGGREGATE"):
 			args[i] = []byte("SUM")
 		}
