@@ -227,6 +227,9 @@ func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 	}
 	g.guardHex(gr, args)
 	g.guardOptions(gr, args)
+	if gr.Name == "bitcount" && g.cfg.Reference == Valkey9 && len(args) == 3 {
+		args = append(args, []byte("-1")) // only Valkey takes a start without an end
+	}
 	return guardArity(gr, args)
 }
 
