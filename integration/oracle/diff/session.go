@@ -191,7 +191,7 @@ func (s *Session) Run() error {
 
 const (
 	// mostCrashes is how many rounds the reference server may leave unfinished by its own faults.
-	mostCrashes = 10
+	mostCrashes = 100
 	// crashReport bounds how long its process lives on to describe a crash.
 	crashReport = 3 * time.Second
 )
