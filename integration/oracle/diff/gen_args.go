@@ -245,6 +245,9 @@ func (g *Generator) guardOptions(gr *Grammar, args [][]byte) {
 		case g.cfg.Reference == Redis7 && strings.EqualFold(string(args[i-1]), "LIMIT") &&
 			strings.HasPrefix(word, "-"):
 			args[i] = []byte("0")
+		case g.cfg.Reference == Valkey9 && strings.Contains(gr.Name, "expire") && i > 3 &&
+			strings.EqualFold(word, string(args[i-1])): // it takes a condition twice
+			args[i] = []byte("x")
 		case word == "COUNT" && strings.EqualFold(string(args[i-1]), "AGGREGATE"):
 			args[i] = []byte("SUM")
 		}
