@@ -32,10 +32,15 @@ func (e *Engine) allChannelsDefault() bool { return e.Cfg.ACLPubsubDefault == "a
 // failed. It closes the user's connections that have subscribed to what the user may no longer
 // hear.
 func (e *Engine) SetUser(name string, rules []string) (rule string, err error) {
-	if rule, err = e.access.users.Set(name, rules, e.allChannelsDefault()); err == nil {
+	listens := e.access.users.Get(name).NamesChannels()
+	if rule, err = e.access.users.Set(name, rules, e.allChannelsDefault()); err != nil {
+		return rule, err
+	}
+	// A user who had no channels loses none. Who subscribed as another user before stays then.
+	if listens {
 		e.endForbidden(e.access.users.Get(name))
 	}
-	return rule, err
+	return "", nil
 }
 
 // DelUser deletes a user and closes its connections. It reports whether there was such a user.

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -49,6 +50,22 @@ func (c Cmd) has(word string) bool {
 	return slices.ContainsFunc(c.Args, func(a []byte) bool {
 		return strings.EqualFold(string(a), word)
 	})
+}
+
+// sorts reports whether the command is a SORT, or a script that may call it.
+func (c Cmd) sorts() bool {
+	if isSort(c.Name()) {
+		return true
+	}
+	script := slices.Contains([]string{"eval", "eval_ro", "script", "function"}, c.Name())
+	return script && slices.ContainsFunc(c.Args, func(a []byte) bool {
+		return bytes.Contains(bytes.ToLower(a), []byte("sort"))
+	})
+}
+
+// hasNUL reports whether an argument holds a NUL.
+func (c Cmd) hasNUL() bool {
+	return slices.ContainsFunc(c.Args, func(a []byte) bool { return bytes.IndexByte(a, 0) >= 0 })
 }
 
 // String returns the line that stands for the command in a case file.

@@ -226,7 +226,32 @@ func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 		args = f(g, args)
 	}
 	g.guardHex(gr, args)
+	g.guardOptions(gr, args)
+	if gr.Name == "bitcount" && g.cfg.Reference == Valkey9 && len(args) == 3 {
+		args = append(args, []byte("-1")) // only Valkey takes a start without an end
+	}
 	return guardArity(gr, args)
+}
+
+// guardOptions replaces words that chance has put where only Godwit takes them as options, and
+// negative offsets of LIMIT, of which 7.0 finds nothing.
+func (g *Generator) guardOptions(gr *Grammar, args [][]byte) {
+	for i := 2; i < len(args); i++ {
+		switch word := strings.ToUpper(string(args[i])); {
+		case gr.Name == "hsetex" && (word == "NX" || word == "XX"):
+			if g.cfg.Reference != Valkey9 {
+				args[i] = []byte("F" + word)
+			}
+		case g.cfg.Reference == Redis7 && strings.EqualFold(string(args[i-1]), "LIMIT") &&
+			strings.HasPrefix(word, "-"):
+			args[i] = []byte("0")
+		case g.cfg.Reference == Valkey9 && strings.Contains(gr.Name, "expire") && i > 3 &&
+			strings.EqualFold(word, string(args[i-1])): // it takes a condition twice
+			args[i] = []byte("x")
+		case word == "COUNT" && strings.EqualFold(string(args[i-1]), "AGGREGATE"):
+			args[i] = []byte("SUM")
+		}
+	}
 }
 
 // guardHex writes hexadecimal numbers, and those with a blank before them, in decimal where only

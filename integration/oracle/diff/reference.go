@@ -48,8 +48,10 @@ func (ref Reference) adapt(stream []Cmd) []Cmd {
 func (ref Reference) special(stream []Cmd, at int) bool {
 	c := stream[at]
 	switch name := c.Name(); {
-	case authenticates(c):
-		return inTransaction(stream, at)
+	case authenticates(c) && inTransaction(stream, at):
+		return true
+	case ref == Redis7: // it looks at names beyond a NUL
+		return (name == "client" || name == "hello") && c.hasNUL()
 	case ref != Valkey9:
 		return false
 	case c.Raw: // it looks at the line breaks behind arguments

@@ -121,7 +121,7 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 		}
 	}
 	r.libraries = usesLibraries(stream)
-	r.sorted = slices.ContainsFunc(stream, func(c Cmd) bool { return isSort(c.Name()) })
+	r.sorted = slices.ContainsFunc(stream, Cmd.sorts)
 	r.filed = slices.ContainsFunc(stream, func(c Cmd) bool { return c.Disk != "" })
 	nextState := r.StateEvery
 	for at := 0; at < len(stream); {

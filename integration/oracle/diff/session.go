@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"godwit/internal/resp/client"
 )
 
 // Options holds the options of a session.
@@ -191,23 +194,27 @@ func (s *Session) Run() error {
 
 const (
 	// mostCrashes is how many rounds the reference server may leave unfinished by its own faults.
-	mostCrashes = 10
+	mostCrashes = 100
 	// crashReport bounds how long its process lives on to describe a crash.
 	crashReport = 3 * time.Second
 )
 
-// refCrashed reports whether the error of a round is the end of the reference server. Redis 8.0.6
-// crashes now and then when it frees its libraries of functions. The next round starts it again.
+// refCrashed reports whether the error of a round is a fault of the reference server. Redis 8.0.6
+// crashes now and then when it frees its libraries of functions; the next round starts it again.
+// Valkey 9.1.2 sends line breaks within errors of functions.
 func (s *Session) refCrashed(round int, err error) bool {
 	if err == nil || s.Crashes == mostCrashes {
 		return false
 	}
-	end, dead := s.Runner.Ref.Dead()
-	for begin := time.Now(); !dead && time.Since(begin) < crashReport; {
-		time.Sleep(10 * time.Millisecond)
-		end, dead = s.Runner.Ref.Dead()
+	end, bad := s.Runner.Ref.Dead()
+	if errors.Is(err, client.ErrReply) {
+		end, bad = client.ErrReply, true
 	}
-	if !dead {
+	for begin := time.Now(); !bad && time.Since(begin) < crashReport; {
+		time.Sleep(10 * time.Millisecond)
+		end, bad = s.Runner.Ref.Dead()
+	}
+	if !bad {
 		return false
 	}
 	s.Crashes++
@@ -314,7 +321,7 @@ func (s *Session) Report(w io.Writer) {
 			strings.Join(s.Coverage.Missing, " "))
 	}
 	if s.Crashes > 0 {
-		fmt.Fprintf(w, "%d rounds not finished because the reference server crashed\n", s.Crashes)
+		fmt.Fprintf(w, "%d rounds not finished by faults of the reference server\n", s.Crashes)
 	}
 	if s.Verbose {
 		for _, r := range s.Skipped {
