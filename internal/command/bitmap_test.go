@@ -200,6 +200,7 @@ func BenchmarkStrings(b *testing.B) {
 			l.exec(argvOf("SET", "k", strconv.Itoa(1)))
 			l.e.Enter()
 			defer l.e.Leave()
+			l.e.ExpectInput(100) // as a connection does
 			b.ReportAllocs()
 			for b.Loop() {
 				l.c.W.Buf = l.c.W.Buf[:0]

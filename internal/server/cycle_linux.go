@@ -5,7 +5,8 @@ package server
 type cycle struct {
 	began    int64 // monotonic ns; 0: no turn yet
 	waited   int64 // ns that the loop had slept by then
-	commands int64 // at the turn's begin, then those of the turn
+	before   int64 // commands that had run by then; a busy script has turns within a turn
+	commands int64 // of the last turn
 }
 
 // beginCycle counts the turn before this one, and what has been read and written since. The
@@ -16,7 +17,7 @@ func (l *loop) beginCycle() {
 	if c.began != 0 {
 		e.CycleDone(now-c.began-(waited-c.waited), c.commands)
 	}
-	c.began, c.waited, c.commands = now, waited, e.Stats.Commands
+	c.began, c.waited, c.before = now, waited, e.Stats.Commands
 	e.Stats.NetOut += l.written
 	e.Stats.Writes += l.nwrites
 	t := &e.Threads[l.id]
@@ -28,6 +29,6 @@ func (l *loop) beginCycle() {
 // endCycle notes what the turn has done. The executor must be held.
 func (l *loop) endCycle() {
 	e, c := l.srv.eng, &l.cycle
-	c.commands = e.Stats.Commands - c.commands
+	c.commands = e.Stats.Commands - c.before
 	e.Threads[l.id].Clients = len(l.conns)
 }
