@@ -92,7 +92,7 @@ var scriptCommands = []*Command{
 				Args:    []Arg{OneOf("mode", Tok("yes"), Tok("sync"), Tok("no"))},
 			},
 			{
-				Name: "show", Arity: 3, Flags: NoScript, Since: "8.0.0",
+				Name: "show", Arity: 3, Flags: NoScript | Stale, Since: "8.0.0",
 				Summary: "Returns the source of a cached script.",
 				Args:    []Arg{Str("sha1")},
 			},
