@@ -191,6 +191,31 @@ func compareFacts(t *testing.T, to testing.TB, want facts) {
 	}
 }
 
+// TestCommandFactsValkey compares the commands that only Valkey has, but for their arguments.
+func TestCommandFactsValkey(t *testing.T) {
+	p := testserver.Valkey
+	got, want, redis := gatherFacts(t, newLocal(t)), gatherFacts(t, startPeer(t, p)), readGolden(t)
+	compared := 0
+	for name, w := range want {
+		if redis[name] != nil || got[name] == nil {
+			continue
+		}
+		compared++
+		var gm, wm map[string]any
+		if json.Unmarshal(got[name], &gm) != nil || json.Unmarshal(w, &wm) != nil {
+			t.Fatal(name)
+		}
+		for key := range wm {
+			if g, w := encode(t, gm[key]), encode(t, wm[key]); key != "docs" && !bytes.Equal(g, w) {
+				p.TB(t).Errorf("%s: %s\n got %s\nwant %s", name, key, g, w)
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("nothing to compare")
+	}
+}
+
 func cmd(name string) *spec.Command { return Table().Get(name) }
 
 // TestCommandShapesRedis compares the replies themselves, type by type and in both protocols,

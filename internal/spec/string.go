@@ -157,7 +157,7 @@ var stringCommands = []*Command{
 		Summary: "Sets the string values of several keys with an optional condition and a shared " +
 			"time to live.",
 		Complexity: "O(N) in the number N of keys",
-		Tips:       []string{"request_policy:multi_shard", "response_policy:agg_min"},
+		Tips:       []string{"request_policy:multi_shard", "response_policy:all_succeeded"},
 		Keys:       []KeySpec{{Begin: At(1), Find: KeyNum(0, 1, 2), Access: OW | Update}},
 		Args: []Arg{
 			Int("numkeys"), Block("data", Key("key", 0), Str("value")).Many(),
@@ -215,7 +215,7 @@ var stringCommands = []*Command{
 	{
 		Name: "delifeq", Arity: 3, Flags: Write | Fast, Since: "9.0.0",
 		Summary: "Deletes a key if its string value equals the given one.",
-		Keys:    []KeySpec{keyAt(1, RW|Delete)},
+		Keys:    []KeySpec{keyAt(1, RM|Delete)},
 		Args:    []Arg{Key("key", 0), Str("value")},
 	},
 	{
