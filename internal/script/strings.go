@@ -324,7 +324,7 @@ func quote(b []byte, str string) []byte {
 
 // seventeen formats a number like C's %.17g: numbers become arguments of commands this way.
 func seventeen(b []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) < 1e15 { // -0 is "0" since 7.2
+	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
 		return strconv.AppendInt(b, int64(n), 10)
 	}
 	return appendG(b, n, 17)
