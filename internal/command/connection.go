@@ -130,7 +130,8 @@ func helloCmd(c *engine.Ctx) {
 	if user != nil && !login(c, user, pass) {
 		return
 	}
-	if c.E.Stranger(cl) {
+	// Whoever connected while a password was asked for needs one even after it has been removed.
+	if !cl.Authenticated {
 		c.Err("NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
 			"HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and " +
 			"select the RESP protocol version at the same time")

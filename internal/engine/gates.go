@@ -30,12 +30,14 @@ const (
 
 // gates returns why a client's command is refused, or passed.
 func (e *Engine) gates(c *Ctx) refusal {
-	cmd, cl := c.Cmd, c.Client
+	cmd, cl, flags := c.Cmd, c.Client, effectiveFlags(c.Cmd, c.Client)
 	// The handler, and most of what follows, relies on the arguments.
 	if !cmd.AcceptsArgs(len(c.Args)) {
 		return refusal(wrongArity(cmd))
 	}
-	flags := e.gateFlags(c)
+	if e.table.declared[cmd.ID()] != nil {
+		flags = e.scriptFlags(c, flags)
+	}
 	switch {
 	// The log and the master are obeyed; a pause is for the master too.
 	case cl.Origin != OriginConnection:
@@ -90,14 +92,13 @@ func (e *Engine) gates(c *Ctx) refusal {
 	return passed
 }
 
-// gateFlags returns the flags that the gates go by. It looks for a script only if one of them would
-// refuse what the script declares.
-func (e *Engine) gateFlags(c *Ctx) spec.Flag {
-	if e.table.declared[c.Cmd.ID()] != nil && (e.KS.P.MaxMemory > 0 || c.Client.Monitor ||
-		e.lacksReplicas() || e.diskError() != "") {
+// scriptFlags returns the flags that the gates go by for a call that runs a script. It looks for
+// the script only if one of them may refuse what it declares.
+func (e *Engine) scriptFlags(c *Ctx, flags spec.Flag) spec.Flag {
+	if e.KS.P.MaxMemory > 0 || c.Client.Monitor || e.lacksReplicas() || e.diskError() != "" {
 		return e.table.callFlags(c)
 	}
-	return effectiveFlags(c.Cmd, c.Client)
+	return flags
 }
 
 // gatesAtExec returns why a queued command is refused. Rights may have changed since it was queued.
