@@ -147,18 +147,21 @@ func (o filePeer) start(t *testing.T, dir string, args ...string) *testserver.Se
 	return o.peer.Start(t, dir, args...)
 }
 
-// copyFiles copies the snapshot and the log of one server to the folder of another.
+// copyFiles copies the snapshot of one server, and the log as its manifest has it, to the folder of
+// another.
 func copyFiles(t *testing.T, from, to string) {
 	t.Helper()
-	copyFile(t, filepath.Join(from, "dump.rdb"), filepath.Join(to, "dump.rdb"))
-	files, err := filepath.Glob(filepath.Join(from, "appendonlydir", "*"))
+	const manifest = "appendonlydir/appendonly.aof.manifest"
+	text, err := os.ReadFile(filepath.Join(from, manifest))
 	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, f := range files {
-		if strings.HasSuffix(f, ".lock") {
-			continue
+	names := []string{"dump.rdb", manifest}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); words[5] != "h" { // which is history
+			names = append(names, filepath.Join("appendonlydir", words[1]))
 		}
-		copyFile(t, f, filepath.Join(to, "appendonlydir", filepath.Base(f)))
+	}
+	for _, name := range names {
+		copyFile(t, filepath.Join(from, name), filepath.Join(to, name))
 	}
 }
 
@@ -183,7 +186,8 @@ func TestFilesFor(t *testing.T) {
 	for _, o := range filePeers {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()
-			s := startServer(t, with("--rdb-version", o.write, "--appendonly", "yes")...)
+			s := startServer(t, with("--rdb-version", o.write, "--appendonly", "yes",
+				"--appendfsync", "always")...)
 			c := s.dial(t)
 			dataset(t, c, true)
 			do(t, c, "SAVE")

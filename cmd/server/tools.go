@@ -6,7 +6,10 @@ import (
 	"strconv"
 	"time"
 
+	"godwit/internal/engine"
 	"godwit/internal/persist"
+	"godwit/internal/script"
+	"godwit/internal/script/lualib"
 	"godwit/internal/server"
 	"godwit/internal/vfs"
 )
@@ -52,7 +55,8 @@ func tool(args []string) (code int, done bool) {
 
 // check examines files. The exit code is 0 if a server would start with them.
 func check(args []string) int {
-	c := persist.Checker{FS: vfs.OS(), Out: os.Stdout, In: os.Stdin, Now: time.Now().UnixMilli()}
+	c := persist.Checker{FS: vfs.OS(), Out: os.Stdout, In: os.Stdin, Now: time.Now().UnixMilli(),
+		Library: libraries()}
 	run, rest := c.RDB, args[1:]
 	if args[0] == "--check-aof" {
 		run = c.AOF
@@ -78,3 +82,31 @@ func check(args []string) int {
 	}
 	return 0
 }
+
+// libraries returns a function that loads libraries of functions as a server does.
+func libraries() func(code []byte) error {
+	options := script.Options{Version: engine.RedisVersion, VersionNum: engine.RedisVersionNum}
+	fs := script.NewFunctions(noServer{}, options, lualib.Open)
+	return func(code []byte) error {
+		_, err := fs.Load(code, false)
+		return err
+	}
+}
+
+// noServer is the script.Caller of libraries that are only loaded.
+type noServer struct{}
+
+// Call implements script.Caller.
+func (noServer) Call([][]byte, int) (reply []byte, refused string) { return nil, "ERR no server" }
+
+// Allowed implements script.Caller.
+func (noServer) Allowed([][]byte) (ok, known bool) { return false, false }
+
+// SetRepl implements script.Caller.
+func (noServer) SetRepl(int) {}
+
+// Log implements script.Caller.
+func (noServer) Log(int, string) {}
+
+// Interrupt implements script.Caller.
+func (noServer) Interrupt() error { return nil }

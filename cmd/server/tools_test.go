@@ -22,6 +22,8 @@ func TestCheckers(t *testing.T) {
 		return path
 	}
 	sound, empty := file("sound.aof", set), file("empty.rdb", "REDIS0004\xff")
+	library := file("library.rdb", "REDIS0010\xf5\x0f#!js name=x\nx()\xff"+
+		strings.Repeat("\x00", 8))
 	timed := file("timed.aof", "#TS:5\r\n"+set+"#TS:6\r\n"+set)
 	torn := func() string { return file("torn.aof", set+set[:10]) }
 	for _, c := range []struct {
@@ -32,6 +34,7 @@ func TestCheckers(t *testing.T) {
 	}{
 		{[]string{"--check-rdb", empty}, "", 0, "RDB looks OK"},
 		{[]string{"--check-rdb", sound}, "", 1, "RDB ERROR DETECTED"},
+		{[]string{"--check-rdb", library}, "", 1, "[in the way] 1 of libraries of functions"},
 		{[]string{"--check-rdb"}, "", 1, "Usage"},
 		{[]string{"--check-rdb", "--fix", empty}, "", 1, "Usage"},
 		{[]string{"--check-aof", sound}, "", 0, "is valid"},

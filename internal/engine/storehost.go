@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"godwit/internal/keyspace"
 	"godwit/internal/persist"
@@ -89,7 +90,7 @@ func (t *LoadTarget) Check(argv [][]byte) error {
 func (t *LoadTarget) find(argv [][]byte) (*spec.Command, error) {
 	cmd := t.e.table.FindLogged(argv)
 	if cmd == nil {
-		return nil, fmt.Errorf("%w %q", ErrUnknownCommand, head(argv[0], 128))
+		return nil, unknownLogged(head(argv[0], 128))
 	}
 	if !cmd.AcceptsArgs(len(argv)) {
 		return nil, fmt.Errorf("wrong number of arguments for '%s' command", cmd.FullName())
@@ -99,6 +100,19 @@ func (t *LoadTarget) find(argv [][]byte) (*spec.Command, error) {
 
 // ErrUnknownCommand reports a command of a log that does not exist.
 var ErrUnknownCommand = errors.New("unknown command")
+
+// unknownLogged is the name of one; it is ErrUnknownCommand in Redis's words.
+type unknownLogged string
+
+// Error implements error.
+func (name unknownLogged) Error() string {
+	quoted := strconv.Quote(string(name))
+	return "Unknown command '" + quoted[1:len(quoted)-1] + "' reading the append only file; " +
+		"godwit-server --check-aof lists all such commands"
+}
+
+// Is makes it equal to ErrUnknownCommand for errors.Is.
+func (unknownLogged) Is(err error) bool { return err == ErrUnknownCommand }
 
 // LogClient makes a client for the commands of a log. It is not listed, and no gate holds it.
 func (e *Engine) LogClient() *Client {

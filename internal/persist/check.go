@@ -23,6 +23,8 @@ type Checker struct {
 	Out io.Writer
 	In  io.Reader // answers questions
 	Now int64     // unix ms: what has expired
+	// Library loads a library of functions as a server would, if it is set. code is borrowed.
+	Library func(code []byte) error
 
 	Fix bool // cut off the end of a log that is damaged, after asking
 	Yes bool // without asking

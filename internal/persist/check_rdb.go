@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
@@ -44,6 +45,9 @@ type finding struct {
 	offset int64
 	reason string
 }
+
+// libraries is the finding that belongs to no key.
+const libraries = "libraries of functions"
 
 // maxFindings is how many kinds of findings are told apart: names of modules come from the file.
 const maxFindings = 100
@@ -109,13 +113,16 @@ func (s *snapshotCheck) ended(r *rdb.Reader) {
 func (s *snapshotCheck) findings() {
 	for _, f := range s.inTheWay {
 		where := fmt.Sprintf("'%s' in database %d, at offset %d", f.key, f.db, f.offset)
+		if f.what == libraries {
+			where = fmt.Sprintf("'%s', at offset %d", f.key, f.offset)
+		}
 		if f.reason != "" {
 			where += ": " + f.reason
 		}
 		s.c.printf("[in the way] %d of %s, the first is %s", f.n, f.what, where)
 	}
 	if len(s.inTheWay) > 0 {
-		s.c.printf("Delete these keys where the file was made and save again, or copy all others " +
+		s.c.printf("Delete these where the file was made and save again, or copy all others " +
 			"with a client.")
 	}
 	for _, f := range s.leftOut {
@@ -171,7 +178,7 @@ func (s *snapshotCheck) take(rec *rdb.Record) error {
 	case rdb.KindSelectDB:
 		s.c.at(rec.Offset, "Selecting DB ID %d", rec.DB)
 	case rdb.KindFunction:
-		s.functions++
+		s.function(rec)
 	case rdb.KindModuleAux:
 		note(&s.leftOut, finding{what: "the data of module " + rec.Name + " that belong to no key"})
 	case rdb.KindSlotImport:
@@ -190,6 +197,19 @@ func (s *snapshotCheck) take(rec *rdb.Record) error {
 		s.damaged(rec, fmt.Sprintf("%s (offset %d)", rec.Name, rec.Keys))
 	}
 	return nil
+}
+
+// function loads a library of functions.
+func (s *snapshotCheck) function(rec *rdb.Record) {
+	s.functions++
+	if s.c.Library == nil {
+		return
+	}
+	if err := s.c.Library(rec.Text); err != nil {
+		head, _, _ := strings.Cut(string(rec.Text), "\n")
+		note(&s.inTheWay, finding{what: libraries, key: printable(head),
+			offset: rec.Offset, reason: err.Error()})
+	}
 }
 
 // note counts a finding about a key.
