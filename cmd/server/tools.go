@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"godwit/internal/engine"
+	"godwit/internal/config"
 	"godwit/internal/persist"
 	"godwit/internal/script"
 	"godwit/internal/script/lualib"
@@ -85,7 +85,8 @@ func check(args []string) int {
 
 // libraries returns a function that loads libraries of functions as a server does.
 func libraries() func(code []byte) error {
-	options := script.Options{Version: engine.RedisVersion, VersionNum: engine.RedisVersionNum}
+	num, _ := config.VersionNum(config.CompatVersion)
+	options := script.Options{Version: config.CompatVersion, VersionNum: num}
 	fs := script.NewFunctions(noServer{}, options, lualib.Open)
 	return func(code []byte) error {
 		_, err := fs.Load(code, false)

@@ -21,9 +21,6 @@ var (
 	godwit = flag.String("oracle.godwit", "", "server binary to test; empty: build ./cmd/server")
 )
 
-// merged says that the tree answers as Redis 8, which several branches bring.
-const merged = false
-
 func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
 
 // reference returns the program of a reference. Without it the test is skipped, except in CI.
@@ -236,9 +233,6 @@ func TestGodwitEqualsReferences(t *testing.T) {
 	bin := binary(t)
 	for _, name := range []string{redis8, valkey9, redis7} {
 		t.Run(name, func(t *testing.T) {
-			if !merged && name != redis7 {
-				t.Skip("Godwit answers as Redis 7.0 in this branch")
-			}
 			ref, tested := start(t, reference(t, name), bin)
 			s := runSession(t, ref, tested, diff.Options{N: *number, Seed: *seed, MaxFinds: 5})
 			t.Log(report(s))
@@ -251,9 +245,6 @@ func TestGodwitEqualsReferences(t *testing.T) {
 
 // TestRegressions replays every stream that once showed a difference.
 func TestRegressions(t *testing.T) {
-	if !merged {
-		t.Skip("Godwit answers as Redis 7.0 in this branch")
-	}
 	redis := newest(t)
 	files, err := filepath.Glob(filepath.Join("testdata", "regress", "*.txt"))
 	if err != nil {

@@ -55,7 +55,7 @@ var clientHelp = []string{
 	"    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
 	"    * ADDR <ip:port>, LADDR <ip:port>, IP <ip>",
 	"    * USER <username>, NAME <name>, LIB-NAME <name>, LIB-VER <version>",
-	"    * DB <index>, FLAGS <letters>",
+	"    * DB <index>, FLAGS <letters>, CAPA <letters>",
 	"    * IDLE <seconds>, MAXAGE <seconds>: idle or connected for at least so long",
 	"    * SKIPME (YES|NO): leave this connection out",
 	"    A filter but SKIPME with NOT- before its name passes the others.",

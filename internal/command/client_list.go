@@ -71,6 +71,7 @@ func clientTests() map[string]clientTest {
 		"user":  clientUserTest,
 		"flags": clientFlagsTest,
 		"db":    clientDBTest,
+		"capa":  clientCapaTest,
 	}
 }
 
@@ -110,6 +111,15 @@ func clientFlagsTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 		have := cl.FlagLetters()
 		return strings.Trim(want, have) == ""
 	}
+}
+
+// clientCapaTest passes the clients that have announced all of the capabilities, r for redirect.
+func clientCapaTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
+	if strings.Trim(string(v), "r") != "" {
+		c.Err("ERR Unknown capa found in the provided filter: " + string(v))
+		return nil
+	}
+	return func(cl *engine.Client) bool { return cl.Redirects || len(v) == 0 }
 }
 
 func clientDBTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {

@@ -22,6 +22,7 @@ func addClients(t *testing.T, l *local) {
 		c.LAddr = pick("10.0.0.9:6379", "10.0.0.8:6379")
 		c.Name, c.LibName, c.LibVer = pick("", "a", "b"), pick("", "go-redis"), pick("", "1", "2")
 		c.NoEvict, c.NoTouch, c.Unix = rnd.IntN(2) == 0, rnd.IntN(2) == 0, rnd.IntN(4) == 0
+		c.Redirects = rnd.IntN(2) == 0
 		c.Class = engine.Class(rnd.IntN(3))
 		c.Created -= rnd.Int64N(20000)
 		c.LastUsed -= rnd.Int64N(20000)
@@ -58,6 +59,7 @@ func TestClientFilters(t *testing.T) {
 		{"type replica", func(c *engine.Client) bool { return c.Class == engine.ClassReplica }},
 		{"type pubsub", func(c *engine.Client) bool { return c.Class == engine.ClassPubSub }},
 		{"type master", func(*engine.Client) bool { return false }},
+		{"capa r", func(c *engine.Client) bool { return c.Redirects }},
 		{"flags e", func(c *engine.Client) bool { return c.NoEvict }},
 		{"flags Te", func(c *engine.Client) bool { return c.NoEvict && c.NoTouch }},
 		{"flags UU", func(c *engine.Client) bool { return c.Unix }},

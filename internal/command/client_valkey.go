@@ -6,7 +6,7 @@ import "godwit/internal/engine"
 func clientImportSourceCmd(c *engine.Ctx) {
 	on := is(c.Args[2], "on")
 	switch {
-	case !c.E.Cfg.ImportMode:
+	case !c.E.Cfg.ImportMode && !is(c.Args[2], "off"):
 		c.Err("ERR Server is not in import mode")
 	case !on && !is(c.Args[2], "off"):
 		c.Err(engine.ErrSyntax)

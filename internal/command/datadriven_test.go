@@ -72,7 +72,6 @@ type step struct {
 	prompt    string // "> " or ">~ "
 	command   string
 	want, got [4][]string
-	pending   bool // see pendingSteps
 }
 
 func parseCases(t *testing.T, file string) []*caseBlock {
@@ -218,7 +217,7 @@ func (st *step) check(t *testing.T, file string, proto int, got []string,
 	st.got[proto] = got
 	if slices.EqualFunc(want, got, same) {
 		st.got[proto] = want
-	} else if !*rewrite && !st.pending {
+	} else if !*rewrite {
 		t.Errorf("%s:%d: %s\nRESP%d, got:\n%s\nwant:\n%s", file, st.line, st.command, proto,
 			strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -458,21 +457,6 @@ func TestDataDrivenRedis8(t *testing.T) {
 	confirmed(t, func() *remote { return startPeer(t, testserver.Redis) }, "", "redis8")
 }
 
-// pendingSteps returns the commands, as "file: command", whose replies are those of Redis 7.0 still
-// and differ in Redis 8. The list shrinks to nothing.
-func pendingSteps(t *testing.T) map[string]bool {
-	t.Helper()
-	data, err := os.ReadFile("testdata/pending.redis8")
-	if err != nil {
-		return nil
-	}
-	steps := map[string]bool{}
-	for line := range strings.Lines(string(data)) {
-		steps[strings.TrimSpace(line)] = true
-	}
-	return steps
-}
-
 func TestDataDrivenValkey9(t *testing.T) {
 	confirmed(t, func() *remote { return startPeer(t, testserver.Valkey) }, "valkey9")
 }
@@ -489,20 +473,12 @@ func confirmed(t *testing.T, start func() *remote, judges ...string) {
 		t.Skip("rewriting")
 	}
 	redis := start()
-	var pending map[string]bool
-	if slices.Contains(judges, "redis8") {
-		pending = pendingSteps(t)
-	}
 	for _, file := range caseFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			redis.proto(t, 2)
 			redis.do(t, argvOf("FLUSHALL"))
 			redis.do(t, argvOf("SELECT", "0"))
 			runCases(t, file, redis, func(b *caseBlock) bool {
-				for i := range b.steps {
-					st := &b.steps[i]
-					st.pending = pending[filepath.Base(file)+": "+st.command]
-				}
 				return !slices.Contains(judges, b.judge)
 			})
 		})

@@ -141,7 +141,7 @@ func TestCommandFactsRedis(t *testing.T) {
 
 // onlyValkey are commands, and arguments of others, that Redis does not have and Valkey has had
 // since before Redis 8.0. Their versions do not tell.
-var onlyValkey = map[string][]string{"script|show": nil, "zscan": {"noscores"}}
+var onlyValkey = map[string][]string{"script|show": nil, "client|capa": nil, "zscan": {"noscores"}}
 
 // newerFacts are facts that a version after Redis 8.0 has changed: EXEC has conditions.
 var newerFacts = map[string][]string{"exec": {"arity", "flags", "keys", "docs"}}

@@ -19,13 +19,6 @@ var notOurs = []struct{ name, why string }{
 	{"ar*", "arrays are not ours: ARSET, ARGET and their like"},
 	{"x*", "streams are not there yet"},
 	{"cluster*", "cluster is not there yet"},
-	{"commandlog*", "comes with the newer servers' logs"},
-	{"client|capa", "comes with REDIRECT"},
-	{"client|list CAPA", "comes with CLIENT CAPA"},
-	{"client|list NOT-CAPA", "comes with CLIENT CAPA"},
-	{"client|kill CAPA", "comes with CLIENT CAPA"},
-	{"client|kill NOT-CAPA", "comes with CLIENT CAPA"},
-	{"client|import-source*", "comes with import-mode"},
 	{"shutdown SAFE", "cluster is not there yet"},
 	{"shutdown FAILOVER", "cluster is not there yet"},
 }

@@ -32,6 +32,7 @@ func withFilters(notType Arg, args ...Arg) []Arg {
 		Str("lib-name").Tokened("LIB-NAME").Opt().From("9.0.0"),
 		Str("lib-ver").Tokened("LIB-VER").Opt().From("9.0.0"),
 		Int("db").Tokened("DB").Opt().From("9.0.0"),
+		Str("capa").Tokened("CAPA").Opt().From("9.0.0"),
 		Str("ip").Tokened("IP").Opt().From("9.0.0"),
 		notType,
 		Int("not-client-id").Tokened("NOT-ID").Many().Opt().From("9.0.0"),
@@ -43,6 +44,7 @@ func withFilters(notType Arg, args ...Arg) []Arg {
 		Str("not-lib-name").Tokened("NOT-LIB-NAME").Opt().From("9.0.0"),
 		Str("not-lib-ver").Tokened("NOT-LIB-VER").Opt().From("9.0.0"),
 		Int("not-db").Tokened("NOT-DB").Opt().From("9.0.0"),
+		Str("not-capa").Tokened("NOT-CAPA").Opt().From("9.0.0"),
 		Str("not-ip").Tokened("NOT-IP").Opt().From("9.0.0"),
 	)
 	return args
