@@ -49,8 +49,9 @@ func (s *session) ok(args ...string) {
 // limit sets maxmemory to what is used now plus so many bytes.
 func (s *session) limit(more int64, policy string) {
 	s.t.Helper()
-	s.ok("config", "set", "maxmemory", strconv.FormatInt(s.e.UsedMemory()+more, 10),
-		"maxmemory-policy", policy)
+	limit := s.e.UsedMemory() + more
+	s.ok("config", "set", "maxmemory", strconv.FormatInt(limit, 10), "maxmemory-policy", policy)
+	s.e.KS.P.MaxMemory = limit // without the allowance for what the process began with
 }
 
 func (s *session) has(key string) bool { return s.e.KS.DB(0).Peek([]byte(key)).Exists() }
