@@ -116,7 +116,7 @@ func clientSetinfoCmd(c *engine.Ctx) {
 	case is(attr, "lib-ver"):
 		to = &c.Client.LibVer
 	default:
-		c.Err("ERR Unrecognized option '" + string(attr) + "'")
+		c.Err("ERR Unrecognized option '" + cString(attr, len(attr)) + "'")
 		return
 	}
 	if !validName(value) {
