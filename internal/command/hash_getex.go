@@ -54,7 +54,10 @@ func hgetexCmd(c *engine.Ctx) {
 		if deadline, ok = fieldDeadline(c, c.Args[3], option.unit(), option.absolute()); !ok {
 			return
 		}
-		at = 4
+		if at = 4; len(c.Args) == at+1 {
+			c.Err(errArity(c))
+			return
+		}
 	case option == expirePersist:
 		at = 3
 	}
