@@ -189,7 +189,7 @@ func TestReloads(t *testing.T) {
 	do(t, c, "SET", "later", "1")
 	v, err := c.Do("DEBUG", "RELOAD", "NOFLUSH")
 	require.NoError(t, err)
-	require.Equal(t, "ERR Error trying to load the RDB dump", v.Text())
+	require.Equal(t, "ERR Error trying to load the RDB dump, check server logs.", v.Text())
 	s = startServer(t, with()...)
 	c = s.dial(t)
 	do(t, c, "SET", "a", "1")

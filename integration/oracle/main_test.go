@@ -189,7 +189,8 @@ func TestFindsWhatDiffers(t *testing.T) {
 			}
 			s := runSession(t, ref, tested,
 				diff.Options{N: 20_000, Seed: *seed, Only: list(c.only), Save: t.TempDir(),
-					Gen: diff.GenConfig{Kinds: list(c.kind)}})
+					Without: []string{"xadd"}, // its ids are of the clock
+					Gen:     diff.GenConfig{Kinds: list(c.kind)}})
 			if len(s.Findings) == 0 {
 				t.Fatalf("nothing found:\n%s", report(s))
 			}
