@@ -54,7 +54,7 @@ package evloop
 // Handler hears when its descriptor is ready.
 type Handler interface {
 	// Ready gets the event bits that epoll reported. It runs on the loop's goroutine. It may call
-	// every method of the loop except Poll and Close, and may delete or close descriptors with
-	// events in the same batch.
+	// every method of the loop except Close, and may delete or close descriptors with events in the
+	// same batch.
 	Ready(events uint32)
 }

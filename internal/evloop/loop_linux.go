@@ -30,7 +30,7 @@ type Loop struct {
 
 	slots  []slot // by descriptor
 	count  int
-	events []unix.EpollEvent
+	events []unix.EpollEvent // of wait; nil while Poll delivers them
 
 	timers timers
 	start  time.Time
@@ -56,7 +56,7 @@ func New() (*Loop, error) {
 		unix.Close(epfd)
 		return nil, os.NewSyscallError("eventfd", err)
 	}
-	l := &Loop{epfd: epfd, wakefd: wakefd, events: make([]unix.EpollEvent, 128), start: time.Now()}
+	l := &Loop{epfd: epfd, wakefd: wakefd, events: newEvents(), start: time.Now()}
 	// Edge-triggered: each write makes one event, and the counter never has to be read.
 	ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(wakefd)}
 	if err := unix.EpollCtl(epfd, unix.EPOLL_CTL_ADD, wakefd, &ev); err != nil {
@@ -71,6 +71,8 @@ func New() (*Loop, error) {
 	}
 	return l, nil
 }
+
+func newEvents() []unix.EpollEvent { return make([]unix.EpollEvent, 128) }
 
 // Close closes the loop's own descriptors, not those added to it. Whoever might call Wake must have
 // stopped before.
@@ -153,10 +155,16 @@ func (l *Loop) Wake() {
 // Poll waits until a descriptor is ready, a timer is due or Wake is called, for at most timeout (0:
 // not at all, negative: without limit). Then it calls handlers and timers. It returns how many
 // calls it made; a wake-up alone makes 0. Interruption by a signal is not an error.
+//
+// A handler may call Poll. The inner one has a list of events of its own: events of edge-triggered
+// descriptors that the outer one has still to deliver are reported only once.
 func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 	l.polled = l.elapsed()
 	if wait, ok := l.timers.wait(l.polled); ok && (timeout < 0 || wait < timeout) {
 		timeout = wait
+	}
+	if l.events == nil {
+		l.events = newEvents()
 	}
 	got, err := l.wait(timeout)
 	if l.waking.Load() {
@@ -166,8 +174,10 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	events := l.events
+	l.events = nil
 	for i := range got {
-		ev := &l.events[i]
+		ev := &events[i]
 		fd := int(ev.Fd)
 		// A handler may have deleted fd, and even added another under its number. The eventfd has
 		// no handler: its event has ended the wait and is done.
@@ -178,7 +188,7 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 			}
 		}
 	}
-	if got == len(l.events) && got < maxEvents {
+	if l.events = events; got == len(events) && got < maxEvents {
 		l.events = make([]unix.EpollEvent, 2*got)
 	}
 	return n + l.timers.run(l.elapsed), nil

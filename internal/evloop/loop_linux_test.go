@@ -122,6 +122,43 @@ func TestEdgeTriggered(t *testing.T) {
 	}
 }
 
+// TestPollWithinPoll makes descriptors ready edge-triggered, and polls again in the handler of
+// whichever comes first. The inner Poll must not overwrite the events that wait in the outer one.
+func TestPollWithinPoll(t *testing.T) {
+	l := newLoop(t)
+	const each = 100
+	calls, first := map[int]int{}, true
+	var late []*[2]int
+	add := func(h func()) *[2]int {
+		p := pair(t)
+		must(t, l.Add(p[0], handlerFunc(func(uint32) { calls[p[0]]++; h() }),
+			Readable|EdgeTriggered))
+		return p
+	}
+	for range each {
+		late = append(late, add(func() {}))
+	}
+	for range each {
+		p := add(func() {
+			if !first {
+				return
+			}
+			first = false
+			for _, p := range late {
+				send(t, p[1], "x")
+			}
+			poll(t, l, 0)
+		})
+		send(t, p[1], "x")
+	}
+	poll(t, l, -1)
+	for poll(t, l, 0) > 0 {
+	}
+	if len(calls) != 2*each {
+		t.Errorf("%d of %d descriptors were reported", len(calls), 2*each)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	l, p := newLoop(t), pair(t)
 	h := handlerFunc(func(uint32) {})

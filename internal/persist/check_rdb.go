@@ -208,7 +208,7 @@ func (s *snapshotCheck) function(rec *rdb.Record) {
 	if err := s.c.Library(rec.Text); err != nil {
 		head, _, _ := strings.Cut(string(rec.Text), "\n")
 		note(&s.inTheWay, finding{what: libraries, key: printable(head),
-			offset: rec.Offset, reason: err.Error()})
+			offset: rec.Offset, reason: printable(err.Error())})
 	}
 }
 

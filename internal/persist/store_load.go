@@ -90,11 +90,11 @@ func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
 		path = filepath.Join(workDir(), name)
 		o.NoChecksum, o.KeyDelay = !s.cfg.RDBChecksum || s.skipChecksums, int64(s.cfg.KeyLoadDelay)
 	})
+	if name == "" { // then path is the folder
+		return false, nil
+	}
 	f, err := s.fs.Open(path, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) || name == "" {
-		if err == nil {
-			_ = f.Close() // it is the folder
-		}
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {

@@ -24,8 +24,8 @@ func (l *loop) serveBusy(busy *engine.Client) {
 		l.busyIn = make([]byte, 2*(windowInput+smallTail))
 	}
 	l.in, l.inOff = l.busyIn, 0
-	l.welcome()
 	_, _ = l.ev.Poll(0) // the loop's own Poll will see an error again
+	l.welcome()         // after the Poll, which has taken note of their Wake
 	l.runBatch()
 	l.in, l.inOff = in, off
 	l.within = false

@@ -43,8 +43,10 @@ func (s *Server) Again() {
 	}
 }
 
+// startAgain returns only if it fails. Then the server goes on, in the folder of its data set.
 func startAgain(log *logging.Logger) error {
 	self, err := os.Executable()
+	folder, _ := os.Getwd() // empty if there is none to come back to
 	if err == nil && startDir != "" {
 		err = os.Chdir(startDir)
 	}
@@ -52,5 +54,10 @@ func startAgain(log *logging.Logger) error {
 		err = syscall.Exec(self, os.Args, os.Environ())
 	}
 	log.Warning("Can't restart: %s", logging.OSError(err))
+	if folder != "" {
+		if back := os.Chdir(folder); back != nil {
+			log.Warning("Can't chdir to '%s': %s", folder, logging.OSError(back))
+		}
+	}
 	return err
 }

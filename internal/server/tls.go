@@ -24,11 +24,12 @@ var tlsVersions = []struct {
 
 // loadTLS reads the configured certificates. Open connections keep theirs.
 func (s *Server) loadTLS() error {
+	files := tlsFiles(s.eng.Cfg) // first: what changes while it is read is found by the next look
 	cfg, err := tlsConfig(s.eng.Cfg)
 	if err != nil {
 		return err
 	}
-	s.useTLS(cfg, tlsFiles(s.eng.Cfg))
+	s.useTLS(cfg, files)
 	return nil
 }
 
@@ -89,16 +90,25 @@ func tlsRoots(c *config.Config) (*x509.CertPool, error) {
 	if c.TLSCACertDir == "" {
 		return pool, nil
 	}
-	entries, err := os.ReadDir(c.TLSCACertDir)
+	paths, err := authorityFiles(c.TLSCACertDir)
 	if err != nil {
 		return nil, fmt.Errorf("failed to load CA certificates: %w", err)
 	}
-	for _, f := range entries {
-		if pem, err := os.ReadFile(filepath.Join(c.TLSCACertDir, f.Name())); err == nil {
+	for _, path := range paths {
+		if pem, err := os.ReadFile(path); err == nil {
 			pool.AppendCertsFromPEM(pem)
 		}
 	}
 	return pool, nil
+}
+
+// authorityFiles returns the paths of what is in the folder of authorities.
+func authorityFiles(dir string) (paths []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, f := range entries {
+		paths = append(paths, filepath.Join(dir, f.Name()))
+	}
+	return paths, err
 }
 
 // tlsVersionRange turns the words of tls-protocols into a lowest and a highest version. Without

@@ -7,7 +7,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"godwit/internal/config"
 	"godwit/internal/crash"
@@ -16,7 +15,7 @@ import (
 
 // tlsReload is the state of tls-auto-reload-interval. It belongs to the executor.
 type tlsReload struct {
-	next    int64  // steady ms
+	looked  int64  // steady ms, when the files were last looked at
 	running bool   // a goroutine reads the files
 	serial  uint64 // counts the configurations in use
 	files   digest // of what the one in use was read from
@@ -29,7 +28,7 @@ type digest [sha256.Size]byte
 func (s *Server) useTLS(cfg *tls.Config, files digest) {
 	s.tls.Store(cfg)
 	s.reload.serial++
-	s.reload.files = files
+	s.reload.files, s.reload.looked = files, s.eng.Steady()
 	s.eng.TLS = engine.TLSFacts{CA: authority(s.eng.Cfg.TLSCACertFile)}
 	if leaf := cfg.Certificates[0].Leaf; leaf != nil {
 		s.eng.TLS.Server = certificate(leaf)
@@ -61,7 +60,7 @@ func tlsFiles(c *config.Config) (sum digest) {
 	h := sha256.New()
 	paths := []string{c.TLSCertFile, c.TLSKeyFile, c.TLSCACertFile}
 	if c.TLSCACertDir != "" {
-		more, _ := filepath.Glob(filepath.Join(c.TLSCACertDir, "*")) // the pattern is valid
+		more, _ := authorityFiles(c.TLSCACertDir)
 		paths = append(paths, more...)
 	}
 	for _, path := range paths {
@@ -78,14 +77,10 @@ func tlsFiles(c *config.Config) (sum digest) {
 func (s *Server) reloadTLS() {
 	r, e := &s.reload, s.eng
 	seconds := int64(e.Cfg.TLSAutoReload)
-	if seconds == 0 || e.Cfg.TLSPort == 0 || r.running || e.Steady() < r.next {
+	if seconds == 0 || e.Cfg.TLSPort == 0 || r.running || e.Steady()-r.looked < 1000*seconds {
 		return
 	}
-	first := r.next == 0
-	if r.next = e.Steady() + 1000*seconds; first {
-		return
-	}
-	r.running = true
+	r.running, r.looked = true, e.Steady()
 	cfg, serial, files := *e.Cfg, r.serial, r.files
 	go func() {
 		defer crash.Guard("reading certificates")()

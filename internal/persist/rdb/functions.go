@@ -21,8 +21,8 @@ func DumpFunctions(e *Encoder, sources [][]byte) {
 }
 
 // RestoreFunctions decodes a payload of FUNCTION DUMP to the sources of libraries, which may alias
-// it. Errors are ErrPayload, ErrNoFunction and wrapped ErrFormat. The
-// checksum counts if checksum is set.
+// it. The checksum counts if checksum is set. Errors are ErrPayload, ErrNoFunction and wrapped
+// ErrFormat.
 func RestoreFunctions(payload []byte, checksum bool) ([][]byte, error) {
 	n := len(payload) - footerLen
 	if n < 0 {

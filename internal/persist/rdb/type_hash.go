@@ -18,9 +18,9 @@ import (
 //   - 24 is the fields with a length before each: 0, or its deadline less the earliest of all plus
 //     1.
 //
-// They are read as those, as zipmap (9), and as the release candidates of 7.4 had
-// them: 23, without the earliest deadline, and 22, without it and with absolute deadlines; and with
-// a template for the names of the fields (template.go).
+// They are read as those, as zipmap (9), with a template for the names of the fields (template.go),
+// and as the release candidates of 7.4 had them: 23, without the earliest deadline, and 22, without
+// it and with absolute deadlines.
 func init() {
 	register(&Type{
 		Object: object.Hash,

@@ -12,8 +12,8 @@ import (
 // Sorted sets are written as a listpack of member, score … (17), or as members with a binary score
 // each (5), highest score first. Redis 5 and 6 get ziplists (12) in place of listpacks.
 //
-// They are read as those, and with scores as text (3): one byte of length, then
-// the text. Lengths 253, 254 and 255 are nan, inf and -inf.
+// They are read as those, and with scores as text (3): one byte of length, then the text. Lengths
+// 253, 254 and 255 are nan, inf and -inf.
 func init() {
 	register(&Type{
 		Object: object.ZSet,
