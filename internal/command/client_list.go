@@ -116,7 +116,7 @@ func clientFlagsTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 // clientCapaTest passes the clients that have announced all of the capabilities, r for redirect.
 func clientCapaTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 	if strings.Trim(string(v), "r") != "" {
-		c.Err("ERR Unknown capa found in the provided filter: " + string(v))
+		c.Err("ERR Unknown capa found in the provided filter: " + cString(v, len(v)))
 		return nil
 	}
 	return func(cl *engine.Client) bool { return cl.Redirects || len(v) == 0 }

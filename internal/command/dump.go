@@ -152,11 +152,12 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 		return
 	}
 	was := c.DB.TypeAt(key)
+	put := rdb.Insert
 	if o.replace {
-		c.DB.Delete(key)
+		put = rdb.Replace
 	}
 	c.Changed(key) // Before it has the idle time that IDLETIME says: under LRM a change ends that.
-	if err := rdb.Insert(c.DB, key, v, o.meta); err != nil {
+	if err := put(c.DB, key, v, o.meta); err != nil {
 		c.E.Log.Warning("RESTORE of a broken payload, its integrity check failed: %s", err)
 		c.Err("ERR Bad data format")
 		return

@@ -185,11 +185,13 @@ func moveCmd(c *engine.Ctx) {
 		c.Int(0)
 		return
 	}
+	was := to.TypeAt(key)
 	c.DB.MoveTo(key, to)
 	c.Changed(key)
 	c.ChangedIn(to, key)
 	c.Notify(keyspace.EvGeneric, "move_from", key)
 	c.E.KS.Notify(keyspace.EvGeneric, "move_to", key, to.ID())
+	to.Overwritten(key, was, to.TypeAt(key))
 	c.Dirty(1)
 	c.Int(1)
 }

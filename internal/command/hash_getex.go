@@ -225,7 +225,9 @@ func hsetexCmd(c *engine.Ctx) {
 	}
 	hashChanged(c, "hset", len(o.pairs)/2, o.pairs, 2)
 	w.finish(c, h, "hexpire")
-	o.propagate(c, len(w.updated) > 0)
+	if len(w.deleted) == 0 { // Else it is an HDEL of each field.
+		o.propagate(c, len(w.updated) > 0)
+	}
 	c.Int(1)
 }
 

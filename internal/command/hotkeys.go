@@ -6,7 +6,6 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/metrics"
-	"godwit/internal/object"
 )
 
 var _ = family(hotkeysHandlers)
@@ -39,7 +38,7 @@ func hotkeysHandlers() engine.Handlers {
 var hotkeysHelp = []string{
 	"START METRICS <count> [CPU] [NET] [COUNT <k>] [DURATION <seconds>] [SAMPLE <ratio>]",
 	"    Find the <k> keys (10 unless given) whose commands take the most time (CPU) or",
-	"    traffic (NET), for <seconds> or until STOP, by one command of <ratio>.",
+	"    traffic (NET), for <seconds> or until STOP. Of <ratio> commands it looks at one.",
 	"STOP",
 	"    Stop looking. What was found stays.",
 	"GET",
@@ -69,7 +68,7 @@ func hotkeysStartCmd(c *engine.Ctx) {
 // hotMetrics parses the number of metrics and their names, and returns what follows. As in Redis, a
 // name that is not known is passed over if another is.
 func hotMetrics(c *engine.Ctx, args [][]byte, o *engine.HotKeysOptions) (rest [][]byte, ok bool) {
-	n, ok := boundedArg(c, args[0], 1, 2, "ERR METRICS count must be > 0 and <= 2")
+	n, ok := rangeArg(c, args[0], 1, 2, "ERR METRICS count must be > 0 and <= 2")
 	if !ok {
 		return nil, false
 	}
@@ -107,14 +106,14 @@ func hotOptions(c *engine.Ctx, args [][]byte, o *engine.HotKeysOptions) bool {
 		var ok bool
 		switch {
 		case is(args[0], "count"):
-			n, ok = boundedArg(c, args[1], 1, 64, "ERR COUNT must be between 1 and 64")
+			n, ok = rangeArg(c, args[1], 1, 64, "ERR COUNT must be between 1 and 64")
 			o.Count = int(n)
 		case is(args[0], "duration"):
-			n, ok = boundedArg(c, args[1], 1, 1_000_000,
+			n, ok = rangeArg(c, args[1], 1, 1_000_000,
 				"ERR DURATION must be between 1 and 1000000")
 			o.Duration = time.Duration(n) * time.Second
 		case is(args[0], "sample"):
-			o.Sample, ok = boundedArg(c, args[1], 1, math.MaxInt32,
+			o.Sample, ok = rangeArg(c, args[1], 1, math.MaxInt32,
 				"ERR SAMPLE ratio must be positive")
 		case is(args[0], "slots"):
 			c.Err("ERR SLOTS parameter cannot be used in non-cluster mode")
@@ -132,17 +131,6 @@ func hotOptions(c *engine.Ctx, args [][]byte, o *engine.HotKeysOptions) bool {
 		return false
 	}
 	return true
-}
-
-// boundedArg reads an integer from low to high. It replies with the error and reports false for
-// anything else.
-func boundedArg(c *engine.Ctx, arg []byte, low, high int64, msg string) (int64, bool) {
-	n, ok := object.ParseInt(arg)
-	if !ok || n < low || n > high {
-		c.Err(msg)
-		return 0, false
-	}
-	return n, true
 }
 
 // hotkeysGetCmd replies with an array of one map, since a cluster's nodes would each have theirs.

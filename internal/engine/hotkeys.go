@@ -107,7 +107,7 @@ func (h *HotKeys) ProcessTime() (user, sys int64) {
 // other way round.
 func (e *Engine) noteHot(c *Ctx, ns, reply int64) {
 	h := e.hot.session
-	if e.limitHotKeys(); !h.Active || e.script.run != nil {
+	if e.limitHotKeys(); !h.Active || e.script.run != nil || c.Cmd.Is(spec.RunsQueue) {
 		return
 	}
 	refs, err := c.Cmd.KeyRefs(h.refs[:0], c.Args)

@@ -4,7 +4,7 @@ import lua "github.com/yuin/gopher-lua"
 
 // argumentUses bounds how often a table of arguments is used again: what scripts have left in its
 // hidden parts is gone then.
-const argumentUses = 256
+const argumentUses = 32
 
 // arguments is the table KEYS or ARGV of scripts. No value that a script makes outlives its run, so
 // nobody keeps the table, and the next script gets the same one, if this one has left it as it was
@@ -39,6 +39,8 @@ func (a *arguments) plain(s *State) bool {
 	}
 	last := lua.LValue(lua.LNil) // Next begins with it
 	if a.n > 0 {
+		// A script can cut the array short, and from beyond its end Next leaves out a key.
+		a.t.RawSetInt(a.n, lua.LNil)
 		last = s.numbers[a.n]
 	}
 	next, _ := a.t.Next(last)

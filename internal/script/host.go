@@ -293,7 +293,11 @@ func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) Result {
 	s.begin()
 	h.keys.set(s, keys)
 	h.args.set(s, args)
-	return s.invoke(sc.fn, sc.SHA, w)
+	r := s.invoke(sc.fn, sc.SHA, w)
+	if !s.looked.IsZero() { // a script that ran for long may have left much in its tables
+		h.keys.t, h.args.t = nil, nil
+	}
+	return r
 }
 
 // begin prepares the environment for a run.

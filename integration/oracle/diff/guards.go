@@ -81,9 +81,9 @@ func guardWait(_ *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// guardIndex keeps the index of LSET within 32 bits: Redis cuts off the rest for a listpack.
-func guardIndex(_ *Generator, args [][]byte) [][]byte {
-	if len(args) > 2 {
+// guardIndex keeps the index of LSET within 32 bits for 7.0: later servers cut off the rest.
+func guardIndex(g *Generator, args [][]byte) [][]byte {
+	if len(args) > 2 && g.cfg.Reference == Redis7 {
 		n, err := strconv.ParseInt(string(args[2]), 10, 64)
 		if err == nil && int64(int32(n)) != n {
 			args[2] = []byte(strconv.FormatInt(max(min(n, math.MaxInt32), math.MinInt32), 10))

@@ -11,12 +11,25 @@ import (
 // ErrEmpty that the value has no elements, ErrDuplicate that it is broken; nothing is changed then.
 // Keyspace events are the caller's.
 func Insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
+	return insert(db, key, v, m, false)
+}
+
+// Replace is Insert for a key that may be there. What it holds is deleted once nothing can be wrong
+// with the new value any more.
+func Replace(db *keyspace.DB, key []byte, v *Value, m Meta) error {
+	return insert(db, key, v, m, true)
+}
+
+func insert(db *keyspace.DB, key []byte, v *Value, m Meta, replace bool) error {
 	if v.Empty() {
 		return ErrEmpty
 	}
 	h := db.Heap()
 	access := keyspace.Access{Idle: m.Idle, Freq: m.Freq}
 	if ov, ok := v.direct(h); ok {
+		if replace {
+			db.Delete(key)
+		}
 		if _, ok := db.Load(key, ov, m.Deadline, access); !ok {
 			object.Owned{Block: ov.S}.Free(h)
 			return ErrBusy
@@ -26,6 +39,9 @@ func Insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
 	x, err := v.t.Build(h, v)
 	if err != nil {
 		return err
+	}
+	if replace {
+		db.Delete(key)
 	}
 	if _, ok := db.Load(key, x.E.Value(), m.Deadline, access); !ok {
 		x.Discard()

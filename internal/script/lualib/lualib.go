@@ -1,9 +1,9 @@
 // Package lualib holds the libraries that scripts have besides Lua's own: cjson, cmsgpack, struct
-// and bit, written for gopher-lua. A script cannot tell them from those of redis-server 7.0.
+// and bit, written for gopher-lua. A script cannot tell them from those of Redis 8.
 //
 // The functions, rules, limits and error texts are those of lua-cjson 2.1, lua-cmsgpack 0.4,
-// Roberto Ierusalimschy's struct 0.2 and LuaBitOp 1.0.2, as redis-server 7.0.15 answers. A
-// differential test holds every one against it.
+// Roberto Ierusalimschy's struct 0.2 and LuaBitOp 1.0.2, as Redis 8.0.6 answers. A differential
+// test holds every one against it.
 //
 // Input is never trusted. A stack overflow ends a Go process, so recursion is bounded: nesting
 // costs slots of a simulated Lua stack (cStack), and what would not fit there raises Lua's error.
