@@ -68,7 +68,7 @@ func (e *Engine) Track(c *Client, mode TrackingMode, redirect uint64, prefixes [
 		e.tracking.clients++
 	}
 	t := c.track
-	t.TrackingMode, t.Redirect, t.Broken, t.Caching = mode, redirect, false, false
+	t.TrackingMode, t.Redirect, t.Broken = mode, redirect, false // Caching goes on
 	if !mode.Bcast {
 		return
 	}
