@@ -103,9 +103,13 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError) {
 // dispatchTimeless dispatches a command of the master, or of one who copies data here. While it
 // runs, keys and fields that are due still exist.
 func (e *Engine) dispatchTimeless(c *Ctx) (done bool) {
-	mode := e.KS.SetExpireMode(keyspace.ExpireIgnore)
+	mode, importing := e.KS.SetExpireMode(keyspace.ExpireIgnore), e.Cfg.ImportMode
 	done = e.dispatch(c)
-	e.KS.SetExpireMode(mode)
+	if e.Cfg.ImportMode != importing {
+		e.configureImport() // CONFIG SET has chosen another mode
+	} else {
+		e.KS.SetExpireMode(mode)
+	}
 	return done
 }
 

@@ -35,7 +35,9 @@
 //
 // The gate watches the loop's instance only while the loop is parked. Otherwise each event of a
 // busy loop would wake the thread that waits in the runtime's poller. The timerfd stands in for a
-// timer of the runtime's, which would wake the monitor thread as well.
+// timer of the runtime's, which would wake the monitor thread as well. The thread that takes the
+// loop from the runtime's poller leaves nobody there, so if the loop does not park again soon, it
+// makes another thread look there: see KeepProcessor.
 //
 // A brisk loop waits by a raw system call that the scheduler does not hear of, and keeps its
 // processor (the scheduler's P). It may do so only if nobody else can want it: see KeepProcessor.
@@ -48,8 +50,11 @@
 //
 // All methods except Wake are for the owning goroutine. Descriptors must be non-blocking: Read,
 // Write and Writev hold their thread and keep the garbage collector waiting for as long as they
-// take. Del comes before close. A turn allocates nothing. A loop takes four descriptors.
+// take. Del comes before close. A turn allocates nothing.
 package evloop
+
+// Descriptors is how many descriptors a Loop takes for itself.
+const Descriptors = 4
 
 // Handler hears when its descriptor is ready.
 type Handler interface {

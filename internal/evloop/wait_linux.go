@@ -17,6 +17,9 @@ const (
 	briskStreak = 2
 	// briskLimit is the longest wait of a brisk loop. Then it is quiet, and parks.
 	briskLimit = 8 * time.Millisecond
+	// passAfter is for how long a loop keeps its processor before another thread must look into the
+	// runtime's poller.
+	passAfter = 2 * time.Millisecond
 	// alarmSlack is how much earlier than asked a quiet wait may end, so that waits for the same
 	// deadline set the alarm once.
 	alarmSlack = time.Millisecond
@@ -27,6 +30,8 @@ type waiter struct {
 	spawn  func()        // see KeepProcessor; nil: a brisk wait gives the processor away
 	brisk  int           // brisk waits in a row, at most briskStreak
 	silent time.Duration // for how long a brisk loop has waited in vain
+	parked time.Duration // when the last park ended, since the loop's start
+	passed bool          // spawn has been called since
 
 	gate    *os.File // the epoll instance between the loop's and the runtime's
 	gatefd  int
@@ -95,10 +100,11 @@ func (l *Loop) closeWaiter() error {
 // traffic. That is right only if the scheduler has one more for each such loop than the other
 // goroutines can use. Otherwise they would wait for it too. Call it before the first Poll.
 //
-// spawn must start a goroutine that ends at once. A loop that becomes brisk calls it: its thread
-// has just come from the runtime's poller and will not be back there for long. The monitor thread,
-// which would look there in its place, may be asleep until somebody makes a system call. The thread
-// that runs the goroutine waits there afterwards.
+// spawn must start a goroutine that ends at once. A loop that becomes brisk calls it, and one that
+// has not parked for passAfter, because it has work or waits below a millisecond: its thread has
+// come from the runtime's poller and will not be back there for long. The monitor thread, which
+// would look there in its place, may be asleep until somebody makes a system call. The thread that
+// runs the goroutine waits there afterwards.
 func (l *Loop) KeepProcessor(spawn func()) { l.waiter.spawn = spawn }
 
 // wait fetches ready events into l.events. It blocks only if there are none.
@@ -106,6 +112,9 @@ func (l *Loop) wait(timeout time.Duration) (n int, err error) {
 	var errno syscall.Errno
 	w := &l.waiter
 	brisk := w.brisk == briskStreak
+	if l.polled-w.parked >= passAfter {
+		w.pass()
+	}
 	if timeout == 0 || brisk && w.spawn == nil {
 		n, errno = epollWaitNow(l.epfd, l.events)
 	}
@@ -128,7 +137,8 @@ func (l *Loop) wait(timeout time.Duration) (n int, err error) {
 	return n, nil
 }
 
-// waitBrisk waits in epoll_wait, for at most briskLimit.
+// waitBrisk waits in epoll_wait, for at most briskLimit. A wait that a signal ends says nothing of
+// the traffic.
 func (l *Loop) waitBrisk(timeout time.Duration) (n int, errno syscall.Errno) {
 	w := &l.waiter
 	limit := timeout
@@ -140,10 +150,13 @@ func (l *Loop) waitBrisk(timeout time.Duration) (n int, errno syscall.Errno) {
 	} else {
 		n, errno = epollWaitBlock(l.epfd, l.events, limit)
 	}
-	if n > 0 {
+	switch {
+	case n > 0:
 		w.silent = 0
-	} else if w.silent += limit; w.silent >= briskLimit {
-		w.brisk, w.silent = 0, 0
+	case errno == 0:
+		if w.silent += limit; w.silent >= briskLimit {
+			w.brisk, w.silent = 0, 0
+		}
 	}
 	return n, errno
 }
@@ -157,14 +170,23 @@ func (l *Loop) waitQuiet(timeout time.Duration) (n int, errno syscall.Errno) {
 		l.setAlarm(start, start+timeout)
 	}
 	n, errno = l.park()
-	if n == 0 || errno != 0 || l.elapsed()-start > briskGap {
+	w.parked, w.passed = l.elapsed(), false
+	if n == 0 || errno != 0 || w.parked-start > briskGap {
 		w.brisk = 0
 		return n, errno
 	}
-	if w.brisk++; w.brisk == briskStreak && w.spawn != nil {
-		w.spawn()
+	if w.brisk++; w.brisk == briskStreak {
+		w.pass()
 	}
 	return n, errno
+}
+
+// pass makes another thread look into the runtime's poller, once after each park.
+func (w *waiter) pass() {
+	if w.spawn != nil && !w.passed {
+		w.passed = true
+		w.spawn()
+	}
 }
 
 // setAlarm makes the alarm ring at the given time, unless it rings just before.

@@ -10,10 +10,11 @@ import (
 
 	"godwit/internal/config"
 	"godwit/internal/engine"
+	"godwit/internal/evloop"
 	"godwit/internal/logging"
 )
 
-// reservedDescriptors are for all that is not a client: listeners, logs, data files.
+// reservedDescriptors are for all that is not a client: a loop, listeners, logs, data files.
 const reservedDescriptors = 32
 
 // defaultPidFile is where a server in the background writes its process number by default.
@@ -64,10 +65,17 @@ func (s *Server) Prepare() error {
 	return nil
 }
 
+// reserved returns how many descriptors are not for clients: reservedDescriptors, and more if there
+// are several loops.
+func (s *Server) reserved() int {
+	return reservedDescriptors + evloop.Descriptors*max(len(s.loops)-1, 0)
+}
+
 // fitDescriptors raises the limit of descriptors for maxclients, or lowers maxclients to fit.
 func (s *Server) fitDescriptors() error {
 	cfg := s.eng.Cfg
-	want := uint64(cfg.MaxClients + reservedDescriptors)
+	reserved := s.reserved()
+	want := uint64(cfg.MaxClients + reserved)
 	before, _ := raiseDescriptors(0)
 	got, err := raiseDescriptors(want)
 	if got >= want {
@@ -78,14 +86,14 @@ func (s *Server) fitDescriptors() error {
 		}
 		return nil
 	}
-	if got <= reservedDescriptors {
+	if got <= uint64(reserved) {
 		s.log.Warning("Your current 'ulimit -n' of %d is not enough for the server to start. "+
 			"Please increase your open file limit to at least %d. Exiting.", before, want)
 		return errors.New("not enough descriptors")
 	}
-	cfg.MaxClients = int(got) - reservedDescriptors
+	cfg.MaxClients = int(got) - reserved
 	s.log.Warning("You requested maxclients of %d requiring at least %d max file descriptors.",
-		want-reservedDescriptors, want)
+		want-uint64(reserved), want)
 	if err != nil {
 		s.log.Warning("Server can't set maximum open files to %d because of OS error: %s.", want,
 			logging.OSError(err))

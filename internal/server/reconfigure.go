@@ -62,12 +62,13 @@ func (s *Server) reconfigure(names []string) error {
 
 // fitClients raises the limit of descriptors for a larger maxclients.
 func (s *Server) fitClients() error {
-	want := s.eng.Cfg.MaxClients
-	got, err := raiseDescriptors(uint64(want + reservedDescriptors))
-	if err == nil || got >= uint64(want+reservedDescriptors) {
+	reserved := s.reserved()
+	want := uint64(s.eng.Cfg.MaxClients + reserved)
+	got, err := raiseDescriptors(want)
+	if err == nil || got >= want {
 		return nil
 	}
 	return reason(fmt.Sprintf(
 		"The operating system is not able to handle the specified number of clients, try with %d",
-		int64(got)-reservedDescriptors))
+		int64(got)-int64(reserved)))
 }
