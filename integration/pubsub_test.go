@@ -314,6 +314,25 @@ func TestExpiredEventsAreOnTime(t *testing.T) {
 	require.Less(t, median[len(median)/2], 100*time.Millisecond, "%v", late)
 }
 
+// TestCachingOutlastsTrackingOn checks that CLIENT CACHING holds for the next command that is not
+// CLIENT, whatever CLIENT TRACKING ON says meanwhile.
+func TestCachingOutlastsTrackingOn(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	c, other := s.dial(t), s.dial(t)
+	do(t, c, "HELLO", 3)
+	doLine(t, other, "MSET asked 1 tracked 1")
+	doLine(t, c, "CLIENT TRACKING ON OPTOUT")
+	doLine(t, c, "CLIENT CACHING NO")
+	doLine(t, c, "CLIENT TRACKING ON OPTOUT")
+	doLine(t, c, "GET asked")
+	doLine(t, c, "GET tracked")
+	doLine(t, other, "MSET asked 2 tracked 2")
+	v, err := c.Receive()
+	require.NoError(t, err)
+	require.Equal(t, `push["invalidate" array["tracked"]]`, v.String())
+}
+
 // cachingClient reads through a cache that the server's invalidations keep right.
 type cachingClient struct {
 	c     *client.Client

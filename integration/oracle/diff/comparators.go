@@ -27,7 +27,9 @@ func cmpGetkeys(args [][]byte, a, b Reply) bool {
 		// redis shows the first of several STORE options, but writes to the last
 		b.Elems = b.Elems[:len(a.Elems)]
 	}
-	return cmpErrClass(args, a, b) ||
+	// EXEC has conditions, and with them keys.
+	exec := len(args) > 2 && strings.EqualFold(string(args[2]), "exec")
+	return cmpErrClass(args, a, b) || exec && a.IsErr() ||
 		a.IsErr() && strings.HasPrefix(a.Str, "ERR Invalid number of arguments") ||
 		(b.IsErr() || len(b.Elems) == 0) && loose
 }
