@@ -111,6 +111,8 @@ func encodingPairs() map[string][][2]string {
 		"list": {{"quicklist", "listpack"}},
 		// A new set's encoding follows from its first member or from how many are expected.
 		"set": {{"hashtable", "listpack"}, {"intset", "listpack"}},
+		// A command with more members than a listpack may have did not convert one that is there.
+		"zset": {{"listpack", "skiplist"}},
 	}
 }
 

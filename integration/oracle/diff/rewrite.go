@@ -53,10 +53,14 @@ func shortestDoubles(r Reply) Reply { return rewriteDoubles(r, 'g', -1) }
 func twelvePlaces(r Reply) Reply { return rewriteDoubles(r, 'f', 12) }
 
 func rewriteDoubles(r Reply, format byte, precision int) Reply {
-	const exact = 15 // digits that a double always holds
+	const (
+		exact = 15 // digits that a double always holds
+		most  = 17 // digits that one is printed with: a longer integer is a member
+	)
 	return eachScalar(r, func(r Reply) Reply {
-		if r.Kind != '$' && r.Kind != ',' ||
-			len(r.Str) <= exact && !strings.ContainsAny(r.Str, ".e") {
+		integer := !strings.ContainsAny(r.Str, ".e")
+		if r.Kind != '$' && r.Kind != ',' || integer &&
+			(len(r.Str) <= exact || len(strings.Trim(r.Str, "-0")) > most) {
 			return r
 		}
 		if f, ok := r.Float(); ok {

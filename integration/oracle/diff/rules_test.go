@@ -70,7 +70,9 @@ func TestLike(t *testing.T) {
 func TestRewriters(t *testing.T) {
 	text := func(s string) Reply { return Reply{Kind: '$', Str: s} }
 	for _, c := range []struct{ name, a, b string }{
-		{"doubles", "0.10000000000000001", "0.1"}, {"doubles", "1e+17", "100000000000000000"},
+		{"doubles", "0.10000000000000001", "0.1"},
+		{"doubles", "9223372036854776000", "9.223372036854776e+18"},
+		{"doubles", "1e+17", "100000000000000000"},
 		{"twelve", "0.00000126736058093", "1.2673605809254695e-6"},
 		{"users", "user u off sanitize-payload -@all", "user u off -@all alldbs"},
 	} {
