@@ -35,9 +35,9 @@ func comparators() map[string]comparator {
 		"pairs":    cmpPairs,
 		"subset":   cmpSubset,
 		"rounded":  func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
-		"ttl-s":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
-		"ttl-ms":   func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
-		"times":    func(_ [][]byte, a, b Reply) bool { return nearAll(a, b) },
+		"ttl-s":    func(_ [][]byte, a, b Reply) bool { return nearAll(a, b, 5) },
+		"ttl-ms":   func(_ [][]byte, a, b Reply) bool { return nearAll(a, b, 5000) },
+		"times":    func(_ [][]byte, a, b Reply) bool { return nearAll(a, b, 5000) },
 		"errclass": cmpErrClass,
 		"kind":     cmpKind,
 		"fields":   cmpFields,
@@ -184,11 +184,13 @@ func near(a, b Reply, tolerance int64) bool {
 }
 
 // nearAll applies near to every integer inside a reply.
-func nearAll(a, b Reply) bool {
+func nearAll(a, b Reply, tolerance int64) bool {
 	if a.Elems == nil {
-		return near(a, b, 5000)
+		return near(a, b, tolerance)
 	}
-	return a.Kind == b.Kind && slices.EqualFunc(a.Elems, b.Elems, nearAll)
+	return a.Kind == b.Kind && slices.EqualFunc(a.Elems, b.Elems, func(a, b Reply) bool {
+		return nearAll(a, b, tolerance)
+	})
 }
 
 func cmpErrClass(_ [][]byte, a, b Reply) bool {
