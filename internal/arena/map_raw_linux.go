@@ -10,8 +10,8 @@ import (
 )
 
 // rawMmap and rawMunmap do not tell Go's scheduler. Probe calls them several times a second, and on
-// an idle server each telling would wake the runtime's monitor thread. They do not block, and what
-// is unmapped has few pages left.
+// an idle server each telling would wake the runtime's monitor thread. They do not block. Unmapping
+// a big block takes as long as it has pages, and keeps the processor meanwhile.
 
 func rawMmap(fd int, offset int64, addr unsafe.Pointer, length uintptr, prot, flags int) (
 	unsafe.Pointer, error) {

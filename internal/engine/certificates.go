@@ -3,7 +3,7 @@ package engine
 import "godwit/internal/acl"
 
 // TLSFacts is what INFO tls says of the certificates. A zero Certificate is none.
-type TLSFacts struct{ Server, Client, CA Certificate }
+type TLSFacts struct{ Server, CA Certificate }
 
 // Certificate is what INFO says of one certificate.
 type Certificate struct {

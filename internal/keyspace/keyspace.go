@@ -71,6 +71,18 @@ type Hooks interface {
 	FieldExpired(key, field []byte, db int)
 }
 
+// NoHooks are hooks that nobody listens to.
+type NoHooks struct{}
+
+// The methods of Hooks do nothing.
+
+func (NoHooks) KeyEvent(string, []byte, int)               {}
+func (NoHooks) FieldEvent(string, []byte, FieldNames, int) {}
+func (NoHooks) KeyChanged([]byte, int)                     {}
+func (NoHooks) Ready([]byte, int, object.Type)             {}
+func (NoHooks) Removed([]byte, int, bool)                  {}
+func (NoHooks) FieldExpired(key, field []byte, db int)     {}
+
 // Params are the settings of the keyspace. The engine updates them when the configuration changes.
 type Params struct {
 	Databases     int

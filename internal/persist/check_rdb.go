@@ -145,18 +145,8 @@ const defaultDatabases = 16
 // elements.
 func scratch(now int64) *keyspace.Keyspace {
 	p := keyspace.Params{Databases: 1, Limits: object.Limits{ListMaxListpackSize: -2}}
-	return keyspace.New(arena.New(), p, rand.New(rand.NewPCG(0, 0)), now, deaf{})
+	return keyspace.New(arena.New(), p, rand.New(rand.NewPCG(0, 0)), now, keyspace.NoHooks{})
 }
-
-// deaf are hooks that nobody listens to.
-type deaf struct{}
-
-func (deaf) KeyEvent(string, []byte, int)                        {}
-func (deaf) FieldEvent(string, []byte, keyspace.FieldNames, int) {}
-func (deaf) KeyChanged([]byte, int)                              {}
-func (deaf) Ready([]byte, int, object.Type)                      {}
-func (deaf) Removed([]byte, int, bool)                           {}
-func (deaf) FieldExpired([]byte, []byte, int)                    {}
 
 // uniqueKey stands for a key of a database: two hashes of 64 bits, which do not collide by chance.
 type uniqueKey [2]uint64

@@ -35,7 +35,7 @@ func tiny() object.Limits {
 func newKeyspace(rng *rand.Rand, lim object.Limits) *keyspace.Keyspace {
 	p := keyspace.Params{Databases: 3, Samples: 5, ActiveExpire: true,
 		Policy: keyspace.AllKeysRandom, Limits: lim}
-	return keyspace.New(arena.New(), p, rng, 1_000_000, deaf{})
+	return keyspace.New(arena.New(), p, rng, 1_000_000, keyspace.NoHooks{})
 }
 
 var textSeed = maphash.MakeSeed()

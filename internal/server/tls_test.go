@@ -128,6 +128,17 @@ func startTLS(t *testing.T, dir, conf string) *rig {
 	return r
 }
 
+// dialTLS connects until the test ends.
+func dialTLS(t *testing.T, addr string, with *tls.Config) *client.Client {
+	t.Helper()
+	nc, err := tls.Dial("tcp", addr, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close() })
+	return client.New(nc)
+}
+
 // TestTLSUser checks whom a certificate makes a client.
 func TestTLSUser(t *testing.T) {
 	dir := t.TempDir()
@@ -136,12 +147,7 @@ func TestTLSUser(t *testing.T) {
 		"off": "default", "cn": "tester", "URI": "urn:tester",
 	} {
 		r := startTLS(t, dir, "tls-auth-clients-user "+mode+"\n")
-		nc, err := tls.Dial("tcp", r.addr, with)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer nc.Close()
-		r.want(client.New(nc), "PONG", "ping")
+		r.want(dialTLS(t, r.addr, with), "PONG", "ping")
 		r.locked(func() {
 			r.eng.Clients(func(c *engine.Client) bool {
 				if got := c.UserName(); got != want || !c.Authenticated {
@@ -163,12 +169,7 @@ func TestTLSUserUnknown(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	nc, err := tls.Dial("tcp", r.addr, with)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	r.want(client.New(nc), "PONG", "ping")
+	r.want(dialTLS(t, r.addr, with), "PONG", "ping")
 	r.locked(func() {
 		if n := r.eng.Stats.Denied[acl.DeniedCert]; n != 1 {
 			t.Errorf("%d refusals", n)

@@ -27,10 +27,7 @@ var blockingCommands = []*Command{
 		Summary: "Moves an element from one end of a list to one end of another. Blocks until " +
 			"there is one.",
 		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
-		Args: []Arg{
-			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
-			OneOf("whereto", Tok("left"), Tok("right")), Dbl("timeout"),
-		},
+		Args: moveArgs(Dbl("timeout")),
 	},
 	{
 		Name: "blmovem", Arity: -6, Flags: Write | DenyOOM | Blocking, Since: "8.10.0",
@@ -38,10 +35,7 @@ var blockingCommands = []*Command{
 			"until there are enough.",
 		Complexity: "O(N) in the number N of elements that are moved",
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
-		Args: []Arg{
-			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
-			OneOf("whereto", Tok("left"), Tok("right")), Dbl("timeout"), howMany,
-		},
+		Args:       moveArgs(Dbl("timeout"), howMany),
 	},
 	{
 		Name: "brpoplpush", Arity: 4, Flags: Write | DenyOOM | Blocking, Since: "2.2.0",

@@ -2,6 +2,14 @@ package spec
 
 var _ = family(GroupList, listCommands)
 
+// moveArgs are the arguments of the commands that move elements between the ends of lists.
+func moveArgs(more ...Arg) []Arg {
+	side := func(name string) Arg { return OneOf(name, Tok("left"), Tok("right")) }
+	return append([]Arg{
+		Key("source", 0), Key("destination", 1), side("wherefrom"), side("whereto"),
+	}, more...)
+}
+
 // howMany says which elements LMOVEM and BLMOVEM move.
 var howMany = Block("how-many",
 	OneOf("selector", Int("count").Tokened("COUNT"), Int("exactly").Tokened("EXACTLY")),
@@ -116,10 +124,7 @@ var listCommands = []*Command{
 		Summary: "Moves an element from one end of a list to one end of another, and returns " +
 			"it.",
 		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
-		Args: []Arg{
-			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
-			OneOf("whereto", Tok("left"), Tok("right")),
-		},
+		Args: moveArgs(),
 	},
 	{
 		Name: "lmovem", Arity: -5, Flags: Write | DenyOOM, Since: "8.10.0",
@@ -127,10 +132,7 @@ var listCommands = []*Command{
 			"returns them.",
 		Complexity: "O(N) in the number N of elements that are moved",
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
-		Args: []Arg{
-			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
-			OneOf("whereto", Tok("left"), Tok("right")), howMany,
-		},
+		Args:       moveArgs(howMany),
 	},
 	{
 		Name: "rpoplpush", Arity: 3, Flags: Write | DenyOOM, Since: "1.2.0",

@@ -22,16 +22,6 @@ import (
 	"godwit/internal/testseed"
 )
 
-// deaf hears of changes and does nothing.
-type deaf struct{}
-
-func (deaf) KeyEvent(string, []byte, int)                        {}
-func (deaf) FieldEvent(string, []byte, keyspace.FieldNames, int) {}
-func (deaf) KeyChanged([]byte, int)                              {}
-func (deaf) Ready([]byte, int, object.Type)                      {}
-func (deaf) Removed([]byte, int, bool)                           {}
-func (deaf) FieldExpired(_, _ []byte, _ int)                     {}
-
 // testNow is the clock of test keyspaces, unix ms: long before the deadlines in tests.
 const testNow = 1_000_000
 
@@ -46,7 +36,7 @@ func redisLimits() object.Limits {
 func newKeyspace(t testing.TB, lim object.Limits, seed uint64) *keyspace.Keyspace {
 	a := arena.New()
 	ks := keyspace.New(a, keyspace.Params{Databases: 6, Samples: 5, Limits: lim},
-		rand.New(rand.NewPCG(seed, 1)), testNow, deaf{})
+		rand.New(rand.NewPCG(seed, 1)), testNow, keyspace.NoHooks{})
 	t.Cleanup(func() {
 		for i := range ks.Databases() {
 			ks.DB(i).Flush(false)
