@@ -85,13 +85,13 @@ func (c *Config) SetFrom(local bool, pairs [][2]string, apply func(names []strin
 		}
 	}
 	for i, d := range ds {
-		old := d.value.text(c)
+		old := d.value.exact(c)
 		undo = append(undo, d.value.keep(c))
 		if err := d.set(c, d.words(pairs[i][1]), false); err != nil {
 			back()
 			return &SetError{Name: strings.ToLower(pairs[i][0]), Reason: err.Error()}
 		}
-		if d.Flags&Volatile != 0 || d.value.text(c) != old {
+		if d.Flags&Volatile != 0 || d.value.exact(c) != old {
 			changed = append(changed, d.Name)
 		}
 	}

@@ -147,7 +147,7 @@ func (f *draft) says(d *Directive, at []int, c *Config) bool {
 			return false
 		}
 	}
-	return d.value.text(l.c) == d.value.text(c)
+	return d.value.exact(l.c) == d.value.exact(c)
 }
 
 // replace puts lines in the place of those at the indexes in at. The last place takes all that are
@@ -166,7 +166,7 @@ func (f *draft) replace(at []int, lines []string) {
 // atDefault reports whether d has its default value in c.
 func (d *Directive) atDefault(c *Config) bool {
 	def, err := d.value.canon(d.defaultArgs())
-	return err == nil && d.value.text(c) == def
+	return err == nil && d.value.exact(c) == def
 }
 
 // ReplaceFile writes data to a new file beside path, with the permissions of path, and renames it
