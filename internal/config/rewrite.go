@@ -32,12 +32,20 @@ func (c *Config) Rewrite() error { return c.rewriteFile(nil, false) }
 func (c *Config) RewriteAll() error { return c.rewriteFile(nil, true) }
 
 // RewriteUsers does what Rewrite does, and also replaces all user lines by the given ones, which
-// may be none.
+// may be none. The words of a line have one space between them, as in an ACL file. In this file
+// they are quoted where they must be.
 func (c *Config) RewriteUsers(lines []string) error {
-	if lines == nil {
-		lines = []string{}
+	quoted := make([]string, len(lines))
+	for i, line := range lines {
+		words := strings.Split(line, " ")
+		for k, w := range words {
+			if !plainWord(w) {
+				words[k] = quote(w)
+			}
+		}
+		quoted[i] = strings.Join(words, " ")
 	}
-	return c.rewriteFile(lines, false)
+	return c.rewriteFile(quoted, false)
 }
 
 func (c *Config) rewriteFile(users []string, all bool) error {
