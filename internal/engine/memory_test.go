@@ -236,7 +236,7 @@ func TestTenacity(t *testing.T) {
 		s.e.Enter()
 		s.e.Cfg.Maxmemory = limit
 		s.e.Cfg.MaxmemoryPolicy = config.AllkeysRandom
-		if err := s.e.ConfigChanged([]string{"maxmemory"}); err != nil {
+		if _, err := s.e.ConfigChanged([]string{"maxmemory"}); err != nil {
 			t.Fatal(err)
 		}
 		s.e.Leave()
