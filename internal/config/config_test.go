@@ -153,7 +153,7 @@ func TestSetCallsApplyForChanges(t *testing.T) {
 		{[][2]string{{"hz", "10"}}, "[]"},
 		{[][2]string{{"HZ", "12"}, {"timeout", "0"}}, "[hz]"},
 		{[][2]string{{"notify-keyspace-events", "AKE"}}, "[notify-keyspace-events]"},
-		{[][2]string{{"notify-keyspace-events", "AKEn"}}, "[notify-keyspace-events]"}, // A hides n
+		{[][2]string{{"notify-keyspace-events", "AKEn"}}, "[notify-keyspace-events]"},
 		{[][2]string{{"tls-key-file", ""}}, "[tls-key-file]"}, // the file may have changed
 		{[][2]string{{"hash-max-ziplist-value", "7"}}, "[hash-max-listpack-value]"},
 	} {
