@@ -295,10 +295,11 @@ func folder(at func(*Config) *string) value {
 		if len(args) != 1 {
 			return old, errArity
 		}
-		if s := args[0]; s == "" || filepath.IsAbs(s) || !filepath.IsAbs(old) {
+		s, _, _ := strings.Cut(args[0], "\x00")
+		if s == "" || filepath.IsAbs(s) || !filepath.IsAbs(old) {
 			return s, nil
 		}
-		return filepath.Join(old, args[0]), nil
+		return filepath.Join(old, s), nil
 	}
 	return v
 }

@@ -248,20 +248,29 @@ func indexFold(names []string, s string) int {
 	return -1
 }
 
-// str takes one word. Each check may refuse it.
+// str takes one word, up to a NUL if there is one: Redis takes it as a C string. Each check may
+// refuse it.
 func str(at func(*Config) *string, checks ...func(string) error) value {
+	v := secret(at).(field[string])
+	v.codec.read = one(func(s string) (string, error) {
+		s, _, _ = strings.Cut(s, "\x00")
+		for _, check := range checks {
+			if err := check(s); err != nil {
+				return "", err
+			}
+		}
+		return s, nil
+	})
+	return v
+}
+
+// secret takes one word of any bytes.
+func secret(at func(*Config) *string) value {
 	return field[string]{codec[string]{
 		syntax: "string",
-		read: one(func(s string) (string, error) {
-			for _, check := range checks {
-				if err := check(s); err != nil {
-					return "", err
-				}
-			}
-			return s, nil
-		}),
-		show:  func(v string) string { return v },
-		lines: func(name string, v string) []string { return []string{name + " " + quote(v)} },
+		read:   one(func(s string) (string, error) { return s, nil }),
+		show:   func(v string) string { return v },
+		lines:  func(name string, v string) []string { return []string{name + " " + quote(v)} },
 	}, at}
 }
 
