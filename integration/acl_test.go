@@ -139,6 +139,7 @@ func TestACLConfig(t *testing.T) {
 	require.NoError(t, s.as(t, "bob", "any").Ping(ctx).Err())
 	require.NoError(t, admin.ACLDelUser(ctx, "bob").Err())
 	require.NoError(t, admin.ACLSetUser(ctx, "carl", "on", "nopass", "+get", "(~k +set)").Err())
+	require.NoError(t, admin.ACLSetUser(ctx, "q\"\\", "~'\xff\"", `(~x"y +get)`).Err())
 	require.NoError(t, admin.ConfigSet(ctx, "requirepass", "secret").Err())
 	require.NoError(t, admin.ConfigRewrite(ctx).Err())
 	list, err := admin.ACLList(ctx).Result()

@@ -98,19 +98,20 @@ func TestSetIsAllOrNone(t *testing.T) {
 	c := Default()
 	before := fmt.Sprint(c.Get([]byte("*")))
 	var calls [][]string
-	fail := errors.New("no descriptors")
-	apply := func(names []string) error {
+	fail := func([]string) (func(), error) { return nil, errors.New("no descriptors") }
+	undone := 0
+	apply := func(names []string) (func(), error) {
 		calls = append(calls, names)
-		if len(calls) == 1 {
-			if c.Port != 1 || c.Maxmemory != 1<<20 || len(c.Bind) != 1 {
-				t.Error("apply must see the new values")
+		if c.Port != 1 || c.Maxmemory != 1<<20 || len(c.Bind) != 1 {
+			t.Error("apply must see the new values")
+		}
+		undo := func() {
+			undone++
+			if fmt.Sprint(c.Get([]byte("*"))) != before {
+				t.Error("undo must see the old values")
 			}
-			return &ApplyError{"port", "Unable to listen on this port. Check server logs."}
 		}
-		if fmt.Sprint(c.Get([]byte("*"))) != before {
-			t.Error("the second apply must see the old values")
-		}
-		return nil
+		return undo, &ApplyError{"port", "Unable to listen on this port. Check server logs."}
 	}
 	err := c.Set([][2]string{{"port", "1"}, {"hz", "10"}, {"maxmemory", "1mb"}, {"bind", "::1"}},
 		apply)
@@ -119,8 +120,8 @@ func TestSetIsAllOrNone(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if fmt.Sprint(calls) != "[[port maxmemory bind] [port maxmemory bind]]" {
-		t.Errorf("apply was called with %v", calls)
+	if fmt.Sprint(calls) != "[[port maxmemory bind]]" || undone != 1 {
+		t.Errorf("apply was called with %v, and undone %d times", calls, undone)
 	}
 	// A bad value behind good ones.
 	if err := c.Set([][2]string{{"port", "2"}, {"save", "5 5"}, {"hz", "x"}}, nil); err == nil {
@@ -129,13 +130,13 @@ func TestSetIsAllOrNone(t *testing.T) {
 	if fmt.Sprint(c.Get([]byte("*"))) != before {
 		t.Error("a failed Set left something behind")
 	}
-	err = c.Set([][2]string{{"hz", "11"}}, func([]string) error { return fail })
+	err = c.Set([][2]string{{"hz", "11"}}, fail)
 	if err == nil ||
 		err.Error() != "ERR CONFIG SET failed (possibly related to argument 'hz') - no "+
 			"descriptors" {
 		t.Errorf("got %v", err)
 	}
-	err = c.Set([][2]string{{"hz", "11"}, {"timeout", "1"}}, func([]string) error { return fail })
+	err = c.Set([][2]string{{"hz", "11"}, {"timeout", "1"}}, fail)
 	if err == nil || err.Error() != "ERR CONFIG SET failed - no descriptors" {
 		t.Errorf("got %v", err)
 	}
@@ -144,13 +145,15 @@ func TestSetIsAllOrNone(t *testing.T) {
 func TestSetCallsApplyForChanges(t *testing.T) {
 	c := Default()
 	var got []string
-	apply := func(names []string) error { got = names; return nil }
+	apply := func(names []string) (func(), error) { got = names; return nil, nil }
 	for _, tc := range []struct {
 		pairs [][2]string
 		want  string
 	}{
 		{[][2]string{{"hz", "10"}}, "[]"},
 		{[][2]string{{"HZ", "12"}, {"timeout", "0"}}, "[hz]"},
+		{[][2]string{{"notify-keyspace-events", "AKE"}}, "[notify-keyspace-events]"},
+		{[][2]string{{"notify-keyspace-events", "AKEn"}}, "[notify-keyspace-events]"},
 		{[][2]string{{"tls-key-file", ""}}, "[tls-key-file]"}, // the file may have changed
 		{[][2]string{{"hash-max-ziplist-value", "7"}}, "[hash-max-listpack-value]"},
 	} {

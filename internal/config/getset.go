@@ -60,19 +60,23 @@ type ApplyError struct{ Name, Reason string }
 
 func (e *ApplyError) Error() string { return e.Name + ": " + e.Reason }
 
+// Apply acts on directives whose values have changed. If it fails, undo takes back what it has done
+// so far; it is called when the old values are in place again. It may be nil.
+type Apply func(names []string) (undo func(), err error)
+
 // Set changes all the given directives or none. It checks and stores the pairs in order. Then it
 // calls apply with the names of the directives whose value changed, or that must be read again
 // although it did not; without any, apply is not called. If apply fails, Set restores the old
-// values and calls apply once more with the same names. The error is a *SetError.
+// values. The error is a *SetError.
 //
 // Protected directives can be set only if enable-protected-configs is yes; see SetFrom.
-func (c *Config) Set(pairs [][2]string, apply func(names []string) error) error {
+func (c *Config) Set(pairs [][2]string, apply Apply) error {
 	return c.SetFrom(false, pairs, apply)
 }
 
 // SetFrom does what Set does, on behalf of a client. local says that the client is on this machine,
 // which enable-protected-configs "local" admits.
-func (c *Config) SetFrom(local bool, pairs [][2]string, apply func(names []string) error) error {
+func (c *Config) SetFrom(local bool, pairs [][2]string, apply Apply) error {
 	ds, err := c.resolve(local, pairs)
 	if err != nil {
 		return err
@@ -85,20 +89,22 @@ func (c *Config) SetFrom(local bool, pairs [][2]string, apply func(names []strin
 		}
 	}
 	for i, d := range ds {
-		old := d.value.text(c)
+		old := d.value.exact(c)
 		undo = append(undo, d.value.keep(c))
 		if err := d.set(c, d.words(pairs[i][1]), false); err != nil {
 			back()
 			return &SetError{Name: strings.ToLower(pairs[i][0]), Reason: err.Error()}
 		}
-		if d.Flags&Volatile != 0 || d.value.text(c) != old {
+		if d.Flags&Volatile != 0 || d.value.exact(c) != old {
 			changed = append(changed, d.Name)
 		}
 	}
 	if len(changed) > 0 && apply != nil {
-		if err := apply(changed); err != nil {
+		if undo, err := apply(changed); err != nil {
 			back()
-			_ = apply(changed) // the old values worked before; the first error matters
+			if undo != nil {
+				undo()
+			}
 			return applyFailure(changed, err)
 		}
 	}

@@ -53,18 +53,22 @@ var notifyLetters = []struct {
 	{'T', NotifyFieldevent}, {'I', NotifyFielditem}, {'V', NotifyFieldboth},
 }
 
-// String returns the letters of f. A hides n, o and c, as in Redis.
+// String returns the letters of f as CONFIG GET shows them: A hides n, o and c, as in Redis.
 func (f NotifyFlags) String() string {
+	return f.letters(NotifyAll | NotifyNew | NotifyOverwritten | NotifyTypeChanged)
+}
+
+// exact returns the letters of f, from which parseNotify makes f again.
+func (f NotifyFlags) exact() string { return f.letters(NotifyAll) }
+
+// letters returns the letters of f. If f has all of A, hidden are those that A stands for.
+func (f NotifyFlags) letters(hidden NotifyFlags) string {
 	var b strings.Builder
-	all := f&NotifyAll == NotifyAll
-	if all {
+	if f&NotifyAll == NotifyAll {
 		b.WriteByte('A')
+		f &^= hidden
 	}
 	for _, l := range notifyLetters {
-		const hidden = NotifyAll | NotifyNew | NotifyOverwritten | NotifyTypeChanged
-		if all && l.flag&hidden != 0 {
-			continue
-		}
 		if f&l.flag != 0 {
 			b.WriteByte(l.letter)
 		}
@@ -77,8 +81,9 @@ func notifyFlags(at func(*Config) *NotifyFlags) value {
 		syntax: "letters of Ag$lshzxeKEtmdnocSTIV",
 		read:   one(parseNotify),
 		show:   NotifyFlags.String,
+		exact:  NotifyFlags.exact,
 		lines: func(name string, v NotifyFlags) []string {
-			return []string{name + " " + quote(v.String())}
+			return []string{name + " " + quote(v.exact())}
 		},
 	}, at}
 }

@@ -32,12 +32,20 @@ func (c *Config) Rewrite() error { return c.rewriteFile(nil, false) }
 func (c *Config) RewriteAll() error { return c.rewriteFile(nil, true) }
 
 // RewriteUsers does what Rewrite does, and also replaces all user lines by the given ones, which
-// may be none.
+// may be none. The words of a line have one space between them, as in an ACL file. In this file
+// they are quoted where they must be.
 func (c *Config) RewriteUsers(lines []string) error {
-	if lines == nil {
-		lines = []string{}
+	quoted := make([]string, len(lines))
+	for i, line := range lines {
+		words := strings.Split(line, " ")
+		for k, w := range words {
+			if !plainWord(w) {
+				words[k] = quote(w)
+			}
+		}
+		quoted[i] = strings.Join(words, " ")
 	}
-	return c.rewriteFile(lines, false)
+	return c.rewriteFile(quoted, false)
 }
 
 func (c *Config) rewriteFile(users []string, all bool) error {
@@ -147,7 +155,7 @@ func (f *draft) says(d *Directive, at []int, c *Config) bool {
 			return false
 		}
 	}
-	return d.value.text(l.c) == d.value.text(c)
+	return d.value.exact(l.c) == d.value.exact(c)
 }
 
 // replace puts lines in the place of those at the indexes in at. The last place takes all that are
@@ -166,7 +174,7 @@ func (f *draft) replace(at []int, lines []string) {
 // atDefault reports whether d has its default value in c.
 func (d *Directive) atDefault(c *Config) bool {
 	def, err := d.value.canon(d.defaultArgs())
-	return err == nil && d.value.text(c) == def
+	return err == nil && d.value.exact(c) == def
 }
 
 // ReplaceFile writes data to a new file beside path, with the permissions of path, and renames it

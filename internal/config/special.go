@@ -17,6 +17,7 @@ const maxBind = 16 // addresses that one bind line may hold
 func empty(args []string) bool { return len(args) == 1 && args[0] == "" }
 
 func addresses(at func(*Config) *[]string) value {
+	show := func(v []string) string { return strings.Join(v, " ") }
 	return field[[]string]{codec[[]string]{
 		syntax: "up to 16 addresses, each optional with a - before it",
 		read: func(args []string, old []string, _ bool) ([]string, error) {
@@ -33,14 +34,20 @@ func addresses(at func(*Config) *[]string) value {
 			}
 			return append([]string(nil), args...), nil
 		},
-		show: func(v []string) string { return strings.Join(v, " ") },
-		lines: func(name string, v []string) []string {
-			if len(v) == 0 {
-				return []string{name + ` ""`}
-			}
-			return []string{name + " " + strings.Join(v, " ")}
-		},
+		show:  show,
+		lines: listLine(show),
 	}, at}
+}
+
+// listLine writes the line of a directive whose words show joins. Without words it is `name ""`.
+func listLine[T any](show func(T) string) func(string, T) []string {
+	return func(name string, v T) []string {
+		words := show(v)
+		if words == "" {
+			words = `""`
+		}
+		return []string{name + " " + words}
+	}
 }
 
 // plainWord reports whether s can stand in a line without quotes.
@@ -228,13 +235,8 @@ func percentiles(at func(*Config) *[]float64) value {
 			}
 			return v, nil
 		},
-		show: show,
-		lines: func(name string, v []float64) []string {
-			if len(v) == 0 {
-				return []string{name + ` ""`}
-			}
-			return []string{name + " " + show(v)}
-		},
+		show:  show,
+		lines: listLine(show),
 	}, at}
 }
 
@@ -280,7 +282,8 @@ func primary(at func(*Config) *string) value {
 			}
 			return args[0] + " " + args[1], nil
 		},
-		show: func(v string) string { return v },
+		show:  func(v string) string { return v },
+		lines: listLine(func(v string) string { return v }),
 	}, at}
 }
 
@@ -292,10 +295,11 @@ func folder(at func(*Config) *string) value {
 		if len(args) != 1 {
 			return old, errArity
 		}
-		if s := args[0]; s == "" || filepath.IsAbs(s) || !filepath.IsAbs(old) {
+		s, _, _ := strings.Cut(args[0], "\x00")
+		if s == "" || filepath.IsAbs(s) || !filepath.IsAbs(old) {
 			return s, nil
 		}
-		return filepath.Join(old, args[0]), nil
+		return filepath.Join(old, s), nil
 	}
 	return v
 }

@@ -180,7 +180,7 @@ func securityTable() []Directive {
 	return []Directive{
 		{Name: "requirepass", Flags: Sensitive,
 			Doc:   "Password that AUTH wants; empty wants none.",
-			value: str(func(c *Config) *string { return &c.RequirePass })},
+			value: secret(func(c *Config) *string { return &c.RequirePass })},
 		{Name: "enable-protected-configs", Default: "no", Flags: Immutable,
 			Doc:   "Who may set dir and dbfilename at run time.",
 			value: enum(guardNames, func(c *Config) *Guard { return &c.EnableProtectedConfigs })},

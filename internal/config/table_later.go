@@ -65,7 +65,7 @@ func replicaTable() []Directive {
 		later("replicaof", "no one", Immutable|Multi|Refused, "Primary to copy.",
 			primary(held[string]("replicaof"))).alias("slaveof"),
 		later("masterauth", "", Sensitive, "Password for the primary.",
-			str(held[string]("masterauth"))).valkey("primaryauth"),
+			secret(held[string]("masterauth"))).valkey("primaryauth"),
 		later("masteruser", "", Sensitive, "User for the primary.",
 			str(held[string]("masteruser"))).valkey("primaryuser"),
 		later("replica-serve-stale-data", "yes", 0,

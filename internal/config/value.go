@@ -35,8 +35,9 @@ type value interface {
 	// leaves the field alone. more says that an earlier line of the same load has set it; some
 	// directives add to that.
 	parse(c *Config, args []string, more bool) error
-	canon(args []string) (string, error) // what text would return after parse
+	canon(args []string) (string, error) // what exact would return after parse
 	text(c *Config) string               // CONFIG GET
+	exact(c *Config) string              // like text, but different values have different texts
 	lines(c *Config, name string) []string
 	keep(c *Config) (restore func())
 }
@@ -46,7 +47,8 @@ type codec[T any] struct {
 	syntax string
 	read   func(args []string, old T, more bool) (T, error)
 	show   func(T) string
-	lines  func(name string, v T) []string // CONFIG REWRITE; nil: one line from show
+	exact  func(T) string                  // the whole value where show hides a part; nil: show
+	lines  func(name string, v T) []string // CONFIG REWRITE; nil: one line from exact
 }
 
 // field is a codec and the field of Config that it works on.
@@ -69,17 +71,27 @@ func (f field[T]) parse(c *Config, args []string, more bool) error {
 func (f field[T]) canon(args []string) (string, error) {
 	var zero T
 	v, err := f.codec.read(args, zero, false)
-	return f.codec.show(v), err
+	return f.codec.whole(v), err
+}
+
+// whole returns a text that no other value has.
+func (c codec[T]) whole(v T) string {
+	if c.exact != nil {
+		return c.exact(v)
+	}
+	return c.show(v)
 }
 
 func (f field[T]) text(c *Config) string { return f.codec.show(*f.at(c)) }
+
+func (f field[T]) exact(c *Config) string { return f.codec.whole(*f.at(c)) }
 
 func (f field[T]) lines(c *Config, name string) []string {
 	v := *f.at(c)
 	if f.codec.lines != nil {
 		return f.codec.lines(name, v)
 	}
-	return []string{name + " " + f.codec.show(v)}
+	return []string{name + " " + f.codec.whole(v)}
 }
 
 func (f field[T]) keep(c *Config) func() {
@@ -236,20 +248,29 @@ func indexFold(names []string, s string) int {
 	return -1
 }
 
-// str takes one word. Each check may refuse it.
+// str takes one word, up to a NUL if there is one: Redis takes it as a C string. Each check may
+// refuse it.
 func str(at func(*Config) *string, checks ...func(string) error) value {
+	v := secret(at).(field[string])
+	v.codec.read = one(func(s string) (string, error) {
+		s, _, _ = strings.Cut(s, "\x00")
+		for _, check := range checks {
+			if err := check(s); err != nil {
+				return "", err
+			}
+		}
+		return s, nil
+	})
+	return v
+}
+
+// secret takes one word of any bytes.
+func secret(at func(*Config) *string) value {
 	return field[string]{codec[string]{
 		syntax: "string",
-		read: one(func(s string) (string, error) {
-			for _, check := range checks {
-				if err := check(s); err != nil {
-					return "", err
-				}
-			}
-			return s, nil
-		}),
-		show:  func(v string) string { return v },
-		lines: func(name string, v string) []string { return []string{name + " " + quote(v)} },
+		read:   one(func(s string) (string, error) { return s, nil }),
+		show:   func(v string) string { return v },
+		lines:  func(name string, v string) []string { return []string{name + " " + quote(v)} },
 	}, at}
 }
 

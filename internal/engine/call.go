@@ -58,11 +58,12 @@ func (e *Engine) call(c *Ctx) {
 			return
 		}
 	}
-	if l := &e.large; l.input >= l.request || int64(len(c.Buf)) >= l.reply {
-		e.noteLarge(c, int64(len(c.Buf)-replied))
+	reply := int64(len(c.Buf) + c.staged - replied)
+	if l := &e.large; l.input >= l.request || reply >= l.reply {
+		e.noteLarge(c, reply)
 	}
 	if e.hot.on {
-		e.noteHot(c, ns, int64(len(c.Buf)-replied))
+		e.noteHot(c, ns, reply)
 	}
 	e.account(c, ns)
 }

@@ -27,6 +27,9 @@ type Conn interface {
 	// HeapReplies returns how many bytes of those replies are in Go's heap. The others are in the
 	// pool.
 	HeapReplies() int
+	// Stage takes a copy of the first replies of a transaction that is still running. They are
+	// written before what Client.W holds at its end.
+	Stage(replies []byte)
 }
 
 // Class is a client's class for client-output-buffer-limit.

@@ -47,9 +47,9 @@ type Engine struct {
 	// Shutdown is called by SHUTDOWN and by the life cycle. The server sets it.
 	Shutdown func(opts ShutdownOptions) error
 	// Reconfigure is called after CONFIG SET has changed the named directives. It applies what the
-	// engine does not apply itself: listeners, log file and so on. An error undoes the change. The
-	// server sets it.
-	Reconfigure func(names []string) error
+	// engine does not apply itself: listeners, certificates and so on. After an error nothing has
+	// changed; otherwise undo goes back once the old values are in place. The server sets it.
+	Reconfigure func(names []string) (undo func(), err error)
 	// Restart ends the process and starts it again after a while: in order, with everything saved,
 	// or at once. The server sets it.
 	Restart func(graceful bool, delay time.Duration) error

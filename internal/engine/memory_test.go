@@ -236,7 +236,7 @@ func TestTenacity(t *testing.T) {
 		s.e.Enter()
 		s.e.Cfg.Maxmemory = limit
 		s.e.Cfg.MaxmemoryPolicy = config.AllkeysRandom
-		if err := s.e.ConfigChanged([]string{"maxmemory"}); err != nil {
+		if _, err := s.e.ConfigChanged([]string{"maxmemory"}); err != nil {
 			t.Fatal(err)
 		}
 		s.e.Leave()
@@ -318,6 +318,7 @@ func (c *conn) Resume()                       {}
 func (c *conn) Close()                        { c.closed = true }
 func (c *conn) Buffers() (in, inCap, out int) { return c.in, c.in, c.out }
 func (c *conn) HeapReplies() int              { return 0 }
+func (c *conn) Stage([]byte)                  {}
 
 // TestClientEviction checks that over maxmemory-clients the largest clients go first. Those with
 // NO-EVICT count, but never go.

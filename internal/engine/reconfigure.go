@@ -10,27 +10,41 @@ import (
 	"godwit/internal/object"
 )
 
-// persistenceChanged applies the directives about files that CONFIG SET has changed.
-func (e *Engine) persistenceChanged(names []string) error {
+// ConfigChanged applies the directives that CONFIG SET has changed. What can fail comes first, so
+// that a failure has little to take back: see config.Apply. The log is turned on or off last of
+// that, because nothing makes up for a log that was off for a moment.
+func (e *Engine) ConfigChanged(names []string) (undo func(), err error) {
+	var steps []func()
+	undo = func() {
+		for _, step := range slices.Backward(steps) {
+			step()
+		}
+	}
 	if slices.Contains(names, "dir") {
 		if err := os.Chdir(e.Cfg.Dir); err != nil {
-			return &config.ApplyError{Name: "dir", Reason: logging.OSError(err)}
+			return undo, &config.ApplyError{Name: "dir", Reason: logging.OSError(err)}
 		}
+		steps = append(steps, func() { _ = os.Chdir(e.Cfg.Dir) }) // it was there before
+	}
+	if e.Reconfigure != nil {
+		back, err := e.Reconfigure(names)
+		if err != nil {
+			return undo, err
+		}
+		steps = append(steps, back)
 	}
 	if slices.Contains(names, "appendonly") {
 		if err := e.turnAOF(e.Cfg.AppendOnly); err != nil {
-			return &config.ApplyError{Name: "appendonly",
+			return undo, &config.ApplyError{Name: "appendonly",
 				Reason: "Unable to turn on AOF. Check server logs."}
 		}
 	}
-	if e.persist.store != nil {
-		e.persist.store.Reconfigured()
-	}
-	return nil
+	e.adopt(names)
+	return nil, nil
 }
 
-// ConfigChanged applies the directives that CONFIG SET has changed. An error undoes the change.
-func (e *Engine) ConfigChanged(names []string) error {
+// adopt applies the directives that have changed, as far as that cannot fail.
+func (e *Engine) adopt(names []string) {
 	e.KS.P, e.mem.refused = e.params(), false
 	e.configureLogs()
 	e.configureImport()
@@ -40,13 +54,9 @@ func (e *Engine) ConfigChanged(names []string) error {
 	if slices.Contains(names, "requirepass") {
 		e.ApplyRequirePass()
 	}
-	if err := e.persistenceChanged(names); err != nil {
-		return err
+	if e.persist.store != nil {
+		e.persist.store.Reconfigured()
 	}
-	if e.Reconfigure != nil {
-		return e.Reconfigure(names)
-	}
-	return nil
 }
 
 // params returns the keyspace's settings under the current configuration.

@@ -12,6 +12,7 @@ import (
 type RDBOptions struct {
 	Compress  bool        // rdbcompression
 	Target    rdb.Target  // rdb-version
+	Whole     bool        // raise the version rather than leave out what it cannot tell
 	Aux       [][2]string // auxiliary fields, in order
 	Functions [][]byte    // source of the function libraries
 }
@@ -28,19 +29,31 @@ type RDBFormat struct {
 
 // NewRDBFormat makes the format for the keys of ks.
 func NewRDBFormat(ks *keyspace.Keyspace, o RDBOptions) *RDBFormat {
-	return &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress, Target: o.Target}}
+	return &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress, Target: o.Target,
+		Whole: o.Whole}}
 }
 
 // Version returns the version that the header of the file has to name, known when all is written.
 func (f *RDBFormat) Version() int {
-	if f.o.Target.Fixed() {
+	if f.o.Target.Fixed() && !f.o.Whole {
 		return f.firstVersion()
 	}
 	return max(f.firstVersion(), f.enc.Version)
 }
 
 // firstVersion returns the version that the header names at first.
-func (f *RDBFormat) firstVersion() int { return f.o.Target.Version() }
+func (f *RDBFormat) firstVersion() int {
+	v := f.o.Target.Version()
+	if f.functions() && !f.o.Target.Functions() {
+		v = max(v, rdb.Version)
+	}
+	return v
+}
+
+// functions reports whether the file gets function libraries.
+func (f *RDBFormat) functions() bool {
+	return len(f.o.Functions) > 0 && (f.o.Whole || f.o.Target.Functions())
+}
 
 // to begins to append to dst.
 func (f *RDBFormat) to(dst []byte) *rdb.Encoder {
@@ -82,7 +95,7 @@ func (f *RDBFormat) Head(dst []byte) []byte {
 	for _, a := range f.o.Aux {
 		e.Aux(a[0], a[1])
 	}
-	if f.o.Target.Functions() {
+	if f.functions() {
 		for _, code := range f.o.Functions {
 			e.Function(code)
 		}
@@ -173,6 +186,12 @@ func (r *rdbLarge) End(dst []byte) []byte {
 func (f *RDBFormat) notes() (notes []string, serious bool) {
 	timed := f.enc.Timed
 	switch {
+	case f.o.Whole && f.o.Target.Fixed():
+		if v, want := f.Version(), f.o.Target.Version(); v != want {
+			notes = append(notes, fmt.Sprintf("The base of the AOF has version %d in spite of "+
+				"rdb-version %d, which has no deadlines of fields or no functions", v, want))
+		}
+		return notes, false
 	case timed.N == 0:
 	case !f.o.Target.FieldDeadlines():
 		notes = append(notes, fmt.Sprintf("rdb-version %d: fields of %d hashes were written "+

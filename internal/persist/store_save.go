@@ -61,7 +61,7 @@ func (s *Store) rdbFormat(base bool) *RDBFormat {
 		{"aof-base", map[bool]string{false: "0", true: "1"}[base]},
 	}
 	return NewRDBFormat(s.ks, RDBOptions{Compress: s.cfg.RDBCompression, Aux: aux,
-		Target: rdb.Target(s.cfg.RDBVersion), Functions: s.host.FunctionSources()})
+		Target: rdb.Target(s.cfg.RDBVersion), Whole: base, Functions: s.host.FunctionSources()})
 }
 
 // startFile begins a snapshot to the snapshot file. Its paths are absolute: CONFIG SET dir must not

@@ -221,15 +221,16 @@ func (c *fdConn) collect(ran bool) {
 	b := cl.W.Buf
 	cl.W.Buf = nil
 	if len(b) > 0 {
-		if len(b) > cl.MaxBuf {
-			cl.MaxBuf = len(b)
-		}
+		cl.MaxBuf = max(cl.MaxBuf, c.staged.size+len(b))
 		shared := ran && l.lent(b)
 		if shared {
 			l.outOff += (len(b) + 63) &^ 63
 		}
 		if len(c.reply) > 0 {
 			c.push(c.reply, c.own)
+		}
+		if !c.staged.empty() || c.staged.refused {
+			c.q.join(&c.staged)
 		}
 		c.reply, c.own = b, !shared
 		c.checkOutput(c.q.size + len(b))

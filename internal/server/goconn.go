@@ -236,8 +236,13 @@ func (c *goConn) collect() {
 	}
 	b := cl.W.Buf
 	cl.W.Buf = nil
-	cl.MaxBuf = max(cl.MaxBuf, len(b))
+	cl.MaxBuf = max(cl.MaxBuf, c.staged.size+len(b))
 	c.mu.Lock()
+	if c.dead {
+		c.staged.drop()
+	} else if !c.staged.empty() || c.staged.refused {
+		c.q.join(&c.staged)
+	}
 	switch {
 	case len(b) == 0 && cap(b) <= keepSpare:
 		c.spare = b

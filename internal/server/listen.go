@@ -73,7 +73,7 @@ func (s *Server) Listen() error {
 	defer s.eng.Release()
 	s.keepalive.Store(int64(s.eng.Cfg.TCPKeepalive))
 	if s.eng.Cfg.TLSPort != 0 {
-		if err := s.loadTLS(); err != nil {
+		if _, err := s.loadTLS(); err != nil {
 			s.log.Warning("Failed to configure TLS: %s", err)
 			return err
 		}
@@ -245,7 +245,7 @@ func (s *Server) Add(ln net.Listener) {
 func (s *Server) AddTLS(ln net.Listener) error {
 	s.eng.Enter()
 	defer s.eng.Release()
-	if err := s.loadTLS(); err != nil {
+	if _, err := s.loadTLS(); err != nil {
 		return err
 	}
 	l := &listener{socket: socket{kind: kindTLS, addr: ln.Addr().String()}, ln: ln, given: true}

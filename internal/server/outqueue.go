@@ -55,6 +55,14 @@ func (q *outQueue) push(b []byte) {
 	}
 }
 
+// join moves all that other holds, of which nothing is being written yet, to the end of q.
+func (q *outQueue) join(other *outQueue) {
+	q.chunks = append(q.chunks, other.chunks...)
+	q.size += other.size
+	q.refused = q.refused || other.refused
+	*other = outQueue{pool: other.pool}
+}
+
 // give appends b itself if the queue is empty and b is small, else a copy. It reports whether it
 // kept b.
 func (q *outQueue) give(b []byte) (kept bool) {

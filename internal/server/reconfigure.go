@@ -1,9 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+
+	"godwit/internal/config"
 )
 
 // reason says why CONFIG SET fails, in Redis's words. Clients see it unchanged.
@@ -17,47 +21,60 @@ const (
 	errTLS    reason = "Unable to update TLS configuration. Check server logs."
 )
 
-// reconfigure applies directives that CONFIG SET has changed. An error undoes the change. The
-// executor must be held.
-func (s *Server) reconfigure(names []string) error {
-	var sockets, certificates, bind, title bool
+// reconfigure applies directives that CONFIG SET has changed. If it fails, all is as it was.
+// Otherwise undo takes its effects back, once the old values are in place again. The executor must
+// be held.
+func (s *Server) reconfigure(names []string) (undo func(), err error) {
+	var sockets, certificates string // the first directive that asks for them
 	c := s.eng.Cfg
 	for _, name := range names {
 		switch {
-		case name == "port" || name == "tls-port":
-			sockets = true
-		case name == "bind":
-			sockets, bind = true, true
+		case name == "port" || name == "tls-port" || name == "bind":
+			sockets = cmp.Or(sockets, name)
+		case name == "tls-auth-clients-user" || name == "tls-auto-reload-interval":
+			// They are looked up when they are needed.
 		case strings.HasPrefix(name, "tls-"):
-			certificates = true
-		case name == "proc-title-template":
-			title = true
+			certificates = cmp.Or(certificates, name)
 		case name == "maxclients":
 			if err := s.fitClients(); err != nil {
-				return err
+				return nil, &config.ApplyError{Name: name, Reason: err.Error()}
 			}
 		}
 	}
-	if (certificates || sockets) && c.TLSPort != 0 {
-		if err := s.loadTLS(); err != nil {
+	restoreTLS := func() {}
+	if (certificates != "" || sockets != "") && c.TLSPort != 0 {
+		if restoreTLS, err = s.loadTLS(); err != nil {
 			s.log.Warning("Failed to configure TLS: %s", err)
-			return errTLS
+			return nil, &config.ApplyError{Name: cmp.Or(certificates, sockets),
+				Reason: string(errTLS)}
 		}
 	}
-	if sockets {
+	if sockets != "" {
 		if err := s.relisten(); err != nil {
-			if bind {
-				return errBind
+			restoreTLS()
+			why := errListen
+			if slices.Contains(names, "bind") {
+				sockets, why = "bind", errBind
 			}
-			return errListen
+			return nil, &config.ApplyError{Name: sockets, Reason: string(why)}
 		}
 	}
-	if sockets || title {
-		SetTitle(c, os.Args[0])
-	}
+	s.settle()
+	return func() {
+		restoreTLS()
+		if sockets != "" {
+			_ = s.relisten() // errors are logged; what cannot be reopened is gone
+		}
+		s.settle()
+	}, nil
+}
+
+// settle takes over directives where that cannot fail.
+func (s *Server) settle() {
+	c := s.eng.Cfg
+	SetTitle(c, os.Args[0])
 	s.keepalive.Store(int64(c.TCPKeepalive))
 	s.limits.MaxBulk = c.ProtoMaxBulkLen
-	return nil
 }
 
 // fitClients raises the limit of descriptors for a larger maxclients.

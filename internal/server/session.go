@@ -41,6 +41,8 @@ type session struct {
 	more   bool
 
 	running bool // run is under way
+
+	staged outQueue // see Stage
 }
 
 // run executes the commands at the start of buf until none is complete or the client's turn is
@@ -95,6 +97,12 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 		return len(buf), false
 	}
 	return n, a.n > 0
+}
+
+// Stage implements engine.Conn.
+func (s *session) Stage(replies []byte) {
+	s.staged.pool = s.srv.eng.Buffers
+	s.staged.push(replies)
 }
 
 // reread makes the parser forget what it read after command i. That input will be offered again.

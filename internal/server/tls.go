@@ -22,15 +22,21 @@ var tlsVersions = []struct {
 	{"tlsv1.3", tls.VersionTLS13},
 }
 
-// loadTLS reads the configured certificates. Open connections keep theirs.
-func (s *Server) loadTLS() error {
+// loadTLS reads the configured certificates, and returns how to go back to those that were in use.
+// Open connections keep theirs. An error changes nothing.
+func (s *Server) loadTLS() (undo func(), err error) {
 	files := tlsFiles(s.eng.Cfg) // first: what changes while it is read is found by the next look
 	cfg, err := tlsConfig(s.eng.Cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	old, oldFiles, facts := s.tls.Load(), s.reload.files, s.eng.TLS
 	s.useTLS(cfg, files)
-	return nil
+	return func() {
+		s.tls.Store(old)
+		s.reload.serial++
+		s.reload.files, s.eng.TLS = oldFiles, facts
+	}, nil
 }
 
 // tlsConfig returns the configuration of the server's side.

@@ -240,3 +240,45 @@ func TestTLSConfigErrors(t *testing.T) {
 		t.Errorf("TLSv1.3 alone: %v, %x to %x", err, cfg.MinVersion, cfg.MaxVersion)
 	}
 }
+
+// TestTLSConfigSetFails checks that a CONFIG SET that fails behind the certificates leaves those in
+// use, though their files are not readable any more.
+func TestTLSConfigSetFails(t *testing.T) {
+	dir, more := t.TempDir(), t.TempDir()
+	old := certificates(t, dir)
+	fresh := certificates(t, more)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	r := startTLS(t, dir, "")
+	if err := os.WriteFile(filepath.Join(dir, "server.crt"), []byte("broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	facts := r.eng.TLS
+	pairs := []string{"tls-cert-file", filepath.Join(more, "server.crt"), "tls-key-file",
+		filepath.Join(more, "server.key"), "tls-ca-cert-file", filepath.Join(more, "ca.crt"),
+		"tls-auth-clients-user", "CN"}
+	if err := r.set(append(pairs, "port", port)...); err == nil ||
+		!strings.Contains(err.Error(), "argument 'port'") {
+		t.Fatal("a port in use:", err)
+	}
+	dialTLS(t, r.addr, old)
+	if r.eng.TLS != facts {
+		t.Errorf("INFO says %v of the certificates, not %v", r.eng.TLS, facts)
+	}
+	if err := r.set("tls-auto-reload-interval", "5"); err != nil {
+		t.Error("a directive that needs no certificate:", err)
+	}
+	if err := r.set("tls-protocols", "TLSv1.3"); err == nil ||
+		!strings.Contains(err.Error(), "argument 'tls-protocols'") {
+		t.Error("a broken certificate:", err)
+	}
+	dialTLS(t, r.addr, old)
+	if err := r.set(pairs...); err != nil {
+		t.Fatal(err)
+	}
+	dialTLS(t, r.addr, fresh)
+}

@@ -18,7 +18,9 @@ type Encoder struct {
 	Compress bool
 	// Target is the version that is written for.
 	Target Target
-	// Version is the least version that the appended bytes ask for under Auto: 0 or
+	// Whole says to go beyond Target's version rather than leave deadlines of fields out.
+	Whole bool
+	// Version is the least version that the appended bytes ask for under Auto, or with Whole: 0 or
 	// VersionFieldDeadlines. The caller resets it.
 	Version int
 	// Timed counts the hashes whose fields have deadlines, whether the target can tell them or not.

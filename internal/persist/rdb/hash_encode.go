@@ -13,7 +13,7 @@ import (
 // fieldsOp returns the record type of a hash that is written field by field.
 func (e *Encoder) fieldsOp(timed bool) byte {
 	switch {
-	case !timed || !e.Target.FieldDeadlines():
+	case !timed || !e.Whole && !e.Target.FieldDeadlines():
 		return typeHash
 	case e.Target == ValkeyOwn:
 		return typeValkeyHash
