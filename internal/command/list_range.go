@@ -165,7 +165,8 @@ func lposAhead(c *engine.Ctx, l object.Elements, elem []byte, o *posOptions) {
 			i++
 			continue
 		}
-		end := i + listpack.Count(lp)
+		// After an element with a node of its own, Next has taken the first one of this node.
+		end := i + listpack.Count(lp) - listpack.Between(lp, listpack.First(lp), pos)
 		for pos != 0 {
 			at := listpack.Find(lp, pos, elem, 0)
 			if at == 0 {
