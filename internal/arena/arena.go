@@ -133,7 +133,7 @@ func New() *Arena {
 // no memory left.
 func (a *Arena) Alloc(n int, p Purpose) Ref {
 	if uint(padded(n)) > MaxSmall {
-		return a.allocBig(n, p)
+		return a.allocBig(n, p, false)
 	}
 	a.used[p&7] += int64(ClassSize(n))
 	c := &a.class[classOf(padded(n))]
@@ -162,6 +162,9 @@ func (a *Arena) Alloc(n int, p Purpose) Ref {
 // AllocZero hands out a block of n zero bytes. Above MaxSmall that costs nothing: the kernel zeroes
 // each page when it is first touched.
 func (a *Arena) AllocZero(n int, p Purpose) Ref {
+	if uint(padded(n)) > MaxSmall && !invariant.Enabled {
+		return a.allocBig(n, p, true)
+	}
 	ref := a.Alloc(n, p)
 	if n <= MaxSmall || invariant.Enabled {
 		clear(a.Bytes(ref, n))
@@ -311,6 +314,12 @@ func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
 	if a.HugePages && size >= chunkSize {
 		adviseHuge(b, size)
 	}
+	a.mapped += size
+	return a.numberChunk(b, size, meta)
+}
+
+// numberChunk gives the mapping at b a chunk number.
+func (a *Arena) numberChunk(b unsafe.Pointer, size int64, meta *chunk) uint32 {
 	var i uint32
 	if n := len(a.freeIdx); n > 0 {
 		i, a.freeIdx = a.freeIdx[n-1], a.freeIdx[:n-1]
@@ -328,7 +337,6 @@ func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
 		a.chunks++
 		a.free += unitsPerChunk
 	}
-	a.mapped += size
 	return i
 }
 

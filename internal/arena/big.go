@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"slices"
 	"unsafe"
 
 	"godwit/internal/invariant"
@@ -10,13 +11,19 @@ import (
 
 func bigSize(n int) int64 { return int64(ClassSize(padded(n))) }
 
-func (a *Arena) allocBig(n int, p Purpose) Ref {
+// allocBig hands out a big block. With zero set its bytes are zero.
+func (a *Arena) allocBig(n int, p Purpose, zero bool) Ref {
 	if n < 0 {
 		panic("arena: negative size")
 	}
 	size := bigSize(n)
-	a.growing(size)
-	i := a.addChunk(size, nil)
+	var i uint32
+	if b := a.revive(size, zero); b != nil {
+		i = a.numberChunk(b, size, nil)
+	} else {
+		a.growing(size)
+		i = a.addChunk(size, nil)
+	}
 	a.used[p&7] += int64(ClassSize(n))
 	ref := Ref(i) << 32
 	if invariant.Enabled {
@@ -48,6 +55,24 @@ func (a *Arena) freeBig(ref Ref, n int, p Purpose) {
 	a.dyingBytes += size
 	a.dyingLeft += size - done
 	a.forgetChunk(i)
+}
+
+// revived is how many of the mappings that were freed last revive looks at.
+const revived = 8
+
+// revive takes a whole mapping of the size from those that wait to be given back, or returns nil. A
+// command that replaces a large value by one as large, again and again, so needs no new pages. The
+// mapping holds old bytes, so it is not for a block that must be zero.
+func (a *Arena) revive(size int64, zero bool) unsafe.Pointer {
+	for k := len(a.dying) - 1; k >= max(0, len(a.dying)-revived) && !zero; k-- {
+		if m := a.dying[k]; m.size == size && m.done == 0 {
+			a.dying = slices.Delete(a.dying, k, k+1)
+			a.dyingBytes -= size
+			a.dyingLeft -= size
+			return m.base
+		}
+	}
+	return nil
 }
 
 // releaseBig gives back about releaseBytes of the mappings that wait for it.

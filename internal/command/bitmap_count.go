@@ -4,32 +4,14 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"godwit/internal/bitcount"
 	"godwit/internal/engine"
 )
-
-// countBits returns the number of bits set in b.
-func countBits(b []byte) int64 {
-	n := 0
-	for ; len(b) >= 32; b = b[32:] {
-		// Four counts run in parallel. A single one would wait for its own last addition.
-		n += bits.OnesCount64(binary.LittleEndian.Uint64(b)) +
-			bits.OnesCount64(binary.LittleEndian.Uint64(b[8:])) +
-			bits.OnesCount64(binary.LittleEndian.Uint64(b[16:])) +
-			bits.OnesCount64(binary.LittleEndian.Uint64(b[24:]))
-	}
-	for ; len(b) >= 8; b = b[8:] {
-		n += bits.OnesCount64(binary.LittleEndian.Uint64(b))
-	}
-	for _, x := range b {
-		n += bits.OnesCount8(x)
-	}
-	return int64(n)
-}
 
 // countBitRange returns the number of bits set from bit first to bit last, both included.
 func countBitRange(b []byte, first, last int64) int64 {
 	i, j := first>>3, last>>3
-	n := countBits(b[i : j+1])
+	n := int64(bitcount.Count(b[i : j+1]))
 	n -= int64(bits.OnesCount8(b[i] &^ (0xff >> uint(first&7))))
 	return n - int64(bits.OnesCount8(b[j]&(0x7f>>uint(last&7))))
 }
@@ -41,6 +23,13 @@ func firstBit(b []byte, bit byte) int64 {
 		skip = ^uint64(0)
 	}
 	i := 0
+	for ; i+32 <= len(b); i += 32 { // quickly over what has none
+		x := (*[32]byte)(b[i:])
+		if (binary.BigEndian.Uint64(x[0:])^skip)|(binary.BigEndian.Uint64(x[8:])^skip)|
+			(binary.BigEndian.Uint64(x[16:])^skip)|(binary.BigEndian.Uint64(x[24:])^skip) != 0 {
+			break
+		}
+	}
 	for ; i+8 <= len(b); i += 8 {
 		if w := binary.BigEndian.Uint64(b[i:]); w != skip {
 			return int64(i*8 + bits.LeadingZeros64(w^skip))
@@ -135,7 +124,7 @@ func countSpan(b []byte, start, end int64, isBit bool) int64 {
 	case isBit:
 		return countBitRange(b, first, last)
 	}
-	return countBits(b[first : last+1])
+	return int64(bitcount.Count(b[first : last+1]))
 }
 
 func bitposCmd(c *engine.Ctx) {

@@ -155,14 +155,6 @@ func TestBigBitop(t *testing.T) {
 	}
 }
 
-func BenchmarkBitcount(b *testing.B) {
-	s := make([]byte, 1<<20)
-	b.SetBytes(int64(len(s)))
-	for b.Loop() {
-		countBits(s)
-	}
-}
-
 func BenchmarkBitop(b *testing.B) {
 	for op := bitAnd; op <= bitOne; op++ {
 		b.Run(bitOperationNames[op], func(b *testing.B) {

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"strconv"
+	"sync"
 
 	"godwit/internal/crash"
 	"godwit/internal/engine"
@@ -27,8 +28,20 @@ func dumpCmd(c *engine.Ctx) {
 		c.Null()
 		return
 	}
-	c.Bulk(dumpValue(c, e))
+	kept := payloads.Get().(*[]byte)
+	enc := payloadEncoder(c)
+	enc.B = (*kept)[:0]
+	rdb.Dump(&enc, c.E.KS.Heap, e)
+	c.Bulk(enc.B)
+	if *kept = enc.B; cap(*kept) <= keptPayload {
+		payloads.Put(kept)
+	}
 }
+
+// payloads are the buffers of DUMP, as long as they are no larger than keptPayload.
+var payloads = sync.Pool{New: func() any { return new([]byte) }}
+
+const keptPayload = 256 << 10
 
 // dumpValue returns the DUMP payload of an entry's value.
 func dumpValue(c *engine.Ctx, e object.Entry) []byte {

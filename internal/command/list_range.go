@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
+	"godwit/internal/listpack"
 	"godwit/internal/object"
 )
 
@@ -134,8 +135,68 @@ func lposCmd(c *engine.Ctx) {
 		c.Array(0)
 	case l.Edit == nil:
 		c.Null()
+	case o.rank > 0 && o.maxlen == 0:
+		lposAhead(c, l, c.Args[2], &o)
 	default:
 		lpos(c, l, c.Args[2], &o)
+	}
+}
+
+// lposAhead is lpos for the whole list from its head on. It searches node by node.
+func lposAhead(c *engine.Ctx, l object.Elements, elem []byte, o *posOptions) {
+	var few [4]int
+	found := few[:0]
+	i, skip := 0, o.rank-1 // i: elements before pos
+	it := l.Iter(0, false)
+	match := func(i int) (enough bool) {
+		if skip > 0 {
+			skip--
+			return false
+		}
+		found = append(found, i)
+		return o.count < 0 || int64(len(found)) == o.count
+	}
+	for size := l.Len(); i < size; {
+		lp, pos := it.Chunk()
+		if pos == 0 { // an element with a node of its own
+			if v, _ := it.Next(); v.Equal(elem) && match(i) {
+				break
+			}
+			i++
+			continue
+		}
+		// After an element with a node of its own, Next has taken the first one of this node.
+		end := i + listpack.Count(lp) - listpack.Between(lp, listpack.First(lp), pos)
+		for pos != 0 {
+			at := listpack.Find(lp, pos, elem, 0)
+			if at == 0 {
+				break
+			}
+			i += listpack.Between(lp, pos, at)
+			if match(i) {
+				answerPositions(c, found, o)
+				return
+			}
+			pos = listpack.Next(lp, at)
+			i++
+		}
+		i = end
+	}
+	answerPositions(c, found, o)
+}
+
+// answerPositions replies with the indexes that LPOS has found.
+func answerPositions(c *engine.Ctx, found []int, o *posOptions) {
+	switch {
+	case o.count >= 0:
+		c.Array(len(found))
+		for _, i := range found {
+			c.Int(int64(i))
+		}
+	case len(found) > 0:
+		c.Int(int64(found[0]))
+	default:
+		c.Null()
 	}
 }
 
@@ -161,23 +222,13 @@ func lpos(c *engine.Ctx, l object.Elements, elem []byte, o *posOptions) {
 			if skip > 0 {
 				skip--
 			} else {
-				if o.count < 0 {
-					c.Int(int64(i))
-					return
-				}
-				if found = append(found, i); int64(len(found)) == o.count {
+				found = append(found, i)
+				if o.count < 0 || int64(len(found)) == o.count {
 					break
 				}
 			}
 		}
 		i += step
 	}
-	if o.count < 0 {
-		c.Null()
-		return
-	}
-	c.Array(len(found))
-	for _, i := range found {
-		c.Int(int64(i))
-	}
+	answerPositions(c, found, o)
 }

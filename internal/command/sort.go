@@ -2,8 +2,10 @@ package command
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/binary"
+	"math"
 	"slices"
+	"sync"
 
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
@@ -102,11 +104,55 @@ func (o *sortOptions) window(n int) (from, to int) {
 	return from, n
 }
 
-// sortItem is one element that SORT works on.
+// sortItem is one element that SORT works on. It has no pointers, so that swapping two items costs
+// the garbage collector nothing.
 type sortItem struct {
-	elem   []byte
-	score  float64 // The weight as a number.
-	weight []byte  // With ALPHA, the weight as a string. nil if BY finds nothing.
+	key     uint64 // Items with different keys are ordered by them.
+	at      int    // The element begins there in the text,
+	weight  int    // and its weight with ALPHA there; noWeight if BY finds nothing.
+	len     uint32
+	weighed uint32 // The length of the weight.
+}
+
+const noWeight = -1
+
+// sorting is the memory of a SORT.
+type sorting struct {
+	*sortOptions
+	items []sortItem
+	shown []sortItem // The part of the items within LIMIT, in order.
+	text  []byte     // The elements, then the weights.
+}
+
+// sortings are kept for the next SORT, up to a size of keptText and keptItems.
+var sortings = sync.Pool{New: func() any { return new(sorting) }}
+
+const (
+	keptText  = 1 << 20
+	keptItems = 1 << 15
+)
+
+func newSorting(o *sortOptions) *sorting {
+	s := sortings.Get().(*sorting)
+	s.sortOptions, s.items, s.text = o, s.items[:0], s.text[:0]
+	return s
+}
+
+// done ends the use of s.
+func (s *sorting) done() {
+	s.sortOptions = nil
+	if cap(s.text) <= keptText && cap(s.items) <= keptItems {
+		sortings.Put(s)
+	}
+}
+
+func (s *sorting) elem(it *sortItem) []byte {
+	end := it.at + int(it.len)
+	return s.text[it.at:end:end]
+}
+
+func (s *sorting) weightOf(it *sortItem) []byte {
+	return s.text[it.weight : it.weight+int(it.weighed)]
 }
 
 func sortCmd(c *engine.Ctx, mayStore bool) {
@@ -123,115 +169,153 @@ func sortCmd(c *engine.Ctx, mayStore bool) {
 		// The stored result is replicated, so it must not depend on the hash order.
 		o.unsorted, o.alpha, o.by = false, true, nil
 	}
-	var items []sortItem
+	s := newSorting(&o)
+	defer s.done()
 	if e.Exists() {
-		items = o.load(c.DB.Open(e))
+		s.load(c.DB.Open(e))
 	}
-	if !o.unsorted && !o.weigh(c, items) {
+	if !o.unsorted && !s.weigh(c) {
 		c.Err("ERR One or more scores can't be converted into double")
 		return
 	}
+	s.shown = s.items
 	if !o.unsorted {
-		slices.SortFunc(items, o.compare)
-		from, to := o.window(len(items))
-		items = items[from:to]
+		from, to := o.window(len(s.items))
+		if to < len(s.items)/4 {
+			partialSort(s.items, to, s.compare)
+		} else {
+			slices.SortFunc(s.items, s.compare)
+		}
+		s.shown = s.items[from:to]
 	}
 	if o.store != nil {
-		o.storeTo(c, items)
+		s.storeTo(c)
 		return
 	}
-	o.answer(c, items)
+	s.answer(c)
 }
 
 // load copies the elements: all of them, or only those within LIMIT if they are not sorted.
-func (o *sortOptions) load(x *object.Edit) []sortItem {
+func (s *sorting) load(x *object.Edit) {
 	n := x.Len()
 	from, to := 0, n
-	if o.unsorted {
-		from, to = o.window(n)
+	if s.unsorted {
+		from, to = s.window(n)
 	}
-	items := make([]sortItem, 0, to-from)
-	var buf []byte
-	ends := make([]int, 0, to-from)
-	x.Range(from, to, o.unsorted && o.desc, func(v listpack.Value) {
-		buf = v.Append(buf)
-		ends = append(ends, len(buf))
+	s.items = slices.Grow(s.items, to-from)
+	x.Range(from, to, s.unsorted && s.desc, func(v listpack.Value) {
+		at := len(s.text)
+		s.text = v.Append(s.text)
+		s.items = append(s.items, sortItem{at: at, len: uint32(len(s.text) - at)})
 	})
-	start := 0
-	for _, end := range ends {
-		items = append(items, sortItem{elem: buf[start:end:end]})
-		start = end
-	}
-	return items
 }
 
 // weigh finds the weight of each element. It reports false if a weight must be a number and is
 // none.
-func (o *sortOptions) weigh(c *engine.Ctx, items []sortItem) bool {
+func (s *sorting) weigh(c *engine.Ctx) bool {
 	ok := true
-	var buf []byte
-	for i := range items {
-		it := &items[i]
-		w := it.elem
-		if o.by != nil {
-			var found bool
-			if buf, found = patternValue(c, buf[:0], o.by, it.elem); !found {
+	for i := range s.items {
+		it := &s.items[i]
+		w := s.elem(it)
+		it.weight, it.weighed = it.at, it.len
+		if s.by != nil {
+			start := len(s.text)
+			b, found := patternValue(c, s.text, s.by, w)
+			if !found {
+				it.weight, it.weighed, it.key = noWeight, 0, s.keyOf(nil, 0)
 				continue
 			}
-			w = buf
-		}
-		if o.alpha {
-			it.weight = w
-			if o.by != nil {
-				it.weight = append(make([]byte, 0, len(w)), w...)
+			w = b[start:]
+			if s.alpha {
+				s.text = b
+				it.weight, it.weighed = start, uint32(len(w))
 			}
-			continue
 		}
-		f, isNumber := object.ParsePlain(w)
-		it.score, ok = f, ok && isNumber
+		f := 0.0
+		if !s.alpha {
+			var isNumber bool
+			f, isNumber = object.ParsePlain(w)
+			ok = ok && isNumber
+		}
+		it.key = s.keyOf(w, f)
 	}
 	return ok
 }
 
+// keyOf returns a number in the order of the weights: with ALPHA, the first bytes of w, else the
+// bits of f. Equal keys with ALPHA say nothing.
+func (s *sorting) keyOf(w []byte, f float64) (key uint64) {
+	const sign = 1 << 63
+	switch {
+	case s.alpha && len(w) >= 8:
+		key = binary.BigEndian.Uint64(w)
+	case s.alpha:
+		var first [8]byte
+		copy(first[:], w)
+		key = binary.BigEndian.Uint64(first[:])
+	case f == 0: // Both zeros are the same.
+		key = sign
+	default:
+		if key = math.Float64bits(f); key&sign != 0 {
+			key = ^key
+		} else {
+			key |= sign
+		}
+	}
+	if s.desc {
+		return ^key
+	}
+	return key
+}
+
 // compare orders two elements.
-func (o *sortOptions) compare(a, b sortItem) int {
-	order := cmp.Compare(a.score, b.score)
-	if o.alpha {
-		order = bytes.Compare(a.weight, b.weight)
-		if (a.weight == nil) != (b.weight == nil) { // None sorts before the empty string.
+func (s *sorting) compare(a, b sortItem) int {
+	switch {
+	case a.key < b.key:
+		return -1
+	case a.key > b.key:
+		return 1
+	}
+	order := 0
+	if s.alpha {
+		switch {
+		case a.weight != noWeight && b.weight != noWeight:
+			order = bytes.Compare(s.weightOf(&a), s.weightOf(&b))
+		case a.weight != b.weight: // None sorts before the empty string.
 			order = 1
-			if a.weight == nil {
+			if a.weight == noWeight {
 				order = -1
 			}
 		}
 	}
 	if order == 0 {
-		order = bytes.Compare(a.elem, b.elem)
+		order = bytes.Compare(s.elem(&a), s.elem(&b))
 	}
-	if o.desc {
+	if s.desc {
 		return -order
 	}
 	return order
 }
 
 // eachValue calls emit for each value that the items return. ok is false if GET does not find one.
-func (o *sortOptions) eachValue(c *engine.Ctx, items []sortItem, emit func(b []byte, ok bool)) {
+func (s *sorting) eachValue(c *engine.Ctx, emit func(b []byte, ok bool)) {
 	var buf []byte
-	for i := range items {
-		if len(o.get) == 0 {
-			emit(items[i].elem, true)
+	for i := range s.shown {
+		elem := s.elem(&s.shown[i])
+		if len(s.get) == 0 {
+			emit(elem, true)
 		}
-		for _, p := range o.get {
+		for _, p := range s.get {
 			var ok bool
-			buf, ok = patternValue(c, buf[:0], p, items[i].elem)
+			buf, ok = patternValue(c, buf[:0], p, elem)
 			emit(buf, ok)
 		}
 	}
 }
 
-func (o *sortOptions) answer(c *engine.Ctx, items []sortItem) {
-	c.Array(len(items) * max(len(o.get), 1))
-	o.eachValue(c, items, func(b []byte, ok bool) {
+func (s *sorting) answer(c *engine.Ctx) {
+	c.Array(len(s.shown) * max(len(s.get), 1))
+	s.eachValue(c, func(b []byte, ok bool) {
 		if !ok {
 			c.Null()
 			return
@@ -242,27 +326,27 @@ func (o *sortOptions) answer(c *engine.Ctx, items []sortItem) {
 
 // storeTo stores the result as a list. An empty result deletes the key. It collects the values
 // before it replaces the key, because a GET may read it.
-func (o *sortOptions) storeTo(c *engine.Ctx, items []sortItem) {
-	n := len(items) * max(len(o.get), 1)
+func (s *sorting) storeTo(c *engine.Ctx) {
+	n := len(s.shown) * max(len(s.get), 1)
 	var buf []byte
 	ends := make([]int, 0, n)
-	o.eachValue(c, items, func(b []byte, _ bool) {
+	s.eachValue(c, func(b []byte, _ bool) {
 		buf = append(buf, b...)
 		ends = append(ends, len(buf))
 	})
 	if n == 0 {
-		storedNothing(c, o.store)
+		storedNothing(c, s.store)
 		return
 	}
-	l := object.AsList(c.DB.CreateOver(o.store, object.List, object.EncListpack, listpack.Empty()))
+	l := object.AsList(c.DB.CreateOver(s.store, object.List, object.EncListpack, listpack.Empty()))
 	l.MakeRoom(len(buf), n)
 	start := 0
 	for _, end := range ends {
 		l.Push(buf[start:end], false)
 		start = end
 	}
-	c.Changed(o.store)
-	c.Notify(keyspace.EvList, "sortstore", o.store)
+	c.Changed(s.store)
+	c.Notify(keyspace.EvList, "sortstore", s.store)
 	c.Dirty(n)
 	c.Int(int64(n))
 }

@@ -3,7 +3,8 @@ package hll
 import "encoding/binary"
 
 // One dense register is read with its neighbours, four in three bytes. Where all are wanted, eight
-// are loaded as one word of 48 bits and worked on side by side.
+// are loaded as one word of 48 bits and worked on side by side: joinWords, packWords, tallyWords.
+// Processors with AVX2 take 32 at once (avx2_amd64.s).
 
 // quad returns the three bytes that hold register i and its neighbours, as bytes and as one number.
 // The register begins at bit shift of that number.
@@ -95,31 +96,39 @@ func (u *Union) Add(b []byte) error {
 		})
 	}
 	u.Dense = true
-	regs := b[HeaderSize:DenseSize]
+	join(&u.regs, (*[DenseSize]byte)(b))
+	return nil
+}
+
+// joinWords raises the registers to those of the dense value b.
+func joinWords(to *[Registers]byte, b *[DenseSize]byte) {
+	regs := b[HeaderSize:]
 	for i := 0; i < Registers; i += 32 {
 		w := load8((*[group]byte)(regs))
 		regs = regs[group:]
-		to := (*[32]byte)(u.regs[i:])
+		to := (*[32]byte)(to[i:])
 		for k := range 4 {
 			binary.LittleEndian.PutUint64(to[k*8:],
 				max8(spread(w[k]), binary.LittleEndian.Uint64(to[k*8:])))
 		}
 	}
-	return nil
 }
 
 // Count estimates how many elements the values have together.
 func (u *Union) Count() uint64 {
 	var h histogram
-	h.plain(&u.regs)
+	tally(&h, &u.regs)
 	return h.estimate()
 }
 
 // StoreDense writes the union to the registers of the dense value b.
-func (u *Union) StoreDense(b []byte) {
-	regs := b[HeaderSize:DenseSize]
+func (u *Union) StoreDense(b []byte) { pack((*[DenseSize]byte)(b), &u.regs) }
+
+// packWords writes registers to the dense value b.
+func packWords(b *[DenseSize]byte, from *[Registers]byte) {
+	regs := b[HeaderSize:]
 	for i := 0; i < Registers; i += 32 {
-		from, to := (*[32]byte)(u.regs[i:]), (*[group]byte)(regs)
+		from, to := (*[32]byte)(from[i:]), (*[group]byte)(regs)
 		regs = regs[group:]
 		// The next word overwrites the upper two bytes of each word.
 		binary.LittleEndian.PutUint64(to[0:], squeeze(binary.LittleEndian.Uint64(from[0:])))

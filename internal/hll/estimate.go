@@ -13,7 +13,9 @@ func (h *histogram) sparse(b []byte) error {
 	return walk(b, func(_, n int, value byte) { h[value] += n })
 }
 
-func (h *histogram) dense(regs []byte) {
+// tallyDense counts the registers of the dense value b.
+func tallyDense(h *histogram, b *[DenseSize]byte) {
+	regs := b[HeaderSize:]
 	// Two tables, so that an increment need not wait for the one before it if both hit the same
 	// value.
 	var even, odd [1 << registerBits]uint32
@@ -34,7 +36,8 @@ func (h *histogram) dense(regs []byte) {
 	}
 }
 
-func (h *histogram) plain(regs *[Registers]byte) {
+// tallyWords counts registers.
+func tallyWords(h *histogram, regs *[Registers]byte) {
 	var even, odd [1 << registerBits]uint32
 	for i := 0; i < Registers; i += 8 {
 		w := binary.LittleEndian.Uint64(regs[i : i+8])

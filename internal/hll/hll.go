@@ -140,7 +140,7 @@ func Invalidate(b []byte) { b[offCard+7] |= 1 << 7 }
 func Count(b []byte) (uint64, error) {
 	var h histogram
 	if Dense(b) {
-		h.dense(b[HeaderSize:])
+		countDense(&h, (*[DenseSize]byte)(b))
 	} else if err := h.sparse(b); err != nil {
 		return 0, err
 	}

@@ -138,3 +138,19 @@ func Find(lp []byte, pos int, elem []byte, skip int) int {
 		}
 	}
 }
+
+// Between returns the number of entries from pos on that lie before the position to, which must be
+// that of a later entry or pos itself.
+func Between(lp []byte, pos, to int) (n int) {
+	for ; pos < to; n++ {
+		switch c := lp[pos]; { // after, spelled out: most entries are short
+		case c < 0x80:
+			pos += 2
+		case c < 0xc0:
+			pos += int(c&63) + 2
+		default:
+			pos = after(lp, pos)
+		}
+	}
+	return n
+}

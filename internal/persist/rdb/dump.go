@@ -29,6 +29,10 @@ func Dump(e *Encoder, h *object.Heap, en object.Entry) {
 	e.Value(h, en)
 	footer(e, start)
 	e.Version, e.Target = version, target
+	if e.lzf != nil {
+		compressors.Put(e.lzf)
+		e.lzf = nil
+	}
 }
 
 // footer ends the payload that begins at start.

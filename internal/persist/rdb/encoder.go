@@ -3,6 +3,7 @@ package rdb
 import (
 	"encoding/binary"
 	"math"
+	"sync"
 
 	"godwit/internal/listpack"
 	"godwit/internal/lzf"
@@ -198,10 +199,13 @@ const (
 	lzfSaving = 4
 )
 
+// compressors are those that Dump has used: a payload alone is not worth the 32 KB of a new one.
+var compressors = sync.Pool{New: func() any { return new(lzf.Compressor) }}
+
 // deflate adds the string compressed, and reports whether that was worth it.
 func (e *Encoder) deflate(b []byte) bool {
 	if e.lzf == nil {
-		e.lzf = new(lzf.Compressor)
+		e.lzf = compressors.Get().(*lzf.Compressor)
 	}
 	// Compressed behind the place where its lengths go, then moved up to them.
 	start := len(e.B)
