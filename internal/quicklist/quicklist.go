@@ -56,7 +56,8 @@
 // # Complexity
 //
 // Both ends are O(1). A place in the middle is O(nodes + elements of a node) from the nearer end. A
-// node takes 32 bytes, plus what the size class of its block rounds up.
+// node takes 32 bytes, plus what the size class of its block rounds up. The nodes at the ends have
+// room for elements to come, an eighth of the list each at most.
 //
 // Source: the format and policy of Redis's quicklist.
 package quicklist
@@ -74,6 +75,10 @@ const (
 	maxFill      = 1<<15 - 1
 	maxDepth     = 1<<16 - 1
 	maxNodeCount = 1<<16 - 1
+
+	// slackShare bounds the room that a node at an end has for elements to come: an eighth of the
+	// list's bytes.
+	slackShare = 8
 
 	// DefaultPackedThreshold is the length in bytes from which an element gets a plain node.
 	DefaultPackedThreshold = 1 << 30
@@ -169,6 +174,7 @@ func (q *List) fits(n *node, size int) bool {
 func (q *List) PushHead(b []byte) {
 	n := q.edit(q.head)
 	if !q.fits(n, len(b)) {
+		n.finish()
 		q.insertNode(q.newNode(b), 0, q.head)
 		return
 	}
@@ -180,6 +186,7 @@ func (q *List) PushHead(b []byte) {
 func (q *List) PushTail(b []byte) {
 	n := q.edit(q.tail)
 	if !q.fits(n, len(b)) {
+		n.finish()
 		q.insertNode(q.newNode(b), q.tail, 0)
 		return
 	}

@@ -426,3 +426,47 @@ func BenchmarkMiddle(b *testing.B) {
 		q.At(50000)
 	}
 }
+
+// TestSlack holds what pushes at an end copy, and what room the nodes have, against their bounds.
+func TestSlack(t *testing.T) {
+	b := bytes.Repeat([]byte("x"), 64)
+	for name, push := range map[string]func(q *List){
+		"head": func(q *List) { q.PushHead(b) },
+		"tail": func(q *List) { q.PushTail(b) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := arena.New()
+			q := New(NewShared(a), -2, 0)
+			grown, room := 0, map[arena.Ref]int{}
+			for range 20_000 {
+				push(q)
+				for _, end := range []arena.Ref{q.head, q.tail} {
+					if n := q.load(end); room[end] != n.room {
+						room[end] = n.room
+						grown++
+					}
+				}
+			}
+			require.NoError(t, q.Check())
+			require.Less(t, grown, 3*q.Nodes()) // by size classes it would be 39 a node
+			for r := q.head; r != 0; r = q.next(r) {
+				n := q.load(r)
+				need := arena.ClassSize(n.size)
+				if n.prev == 0 || n.next == 0 {
+					need += int(q.bytes / slackShare)
+				}
+				require.LessOrEqual(t, n.room, need)
+			}
+			for q.Len() > 300 { // what is left is short again, and so is its slack
+				q.DeleteRange(0, 1)
+			}
+			require.NoError(t, q.Check())
+			var exact int64
+			for r := q.head; r != 0; r = q.next(r) {
+				n := q.load(r)
+				exact += int64(arena.ClassSize(n.size) + headerSize)
+			}
+			require.Less(t, q.Size(), exact+exact/2)
+		})
+	}
+}

@@ -62,7 +62,7 @@ func (n *node) shift(at, del, ins, off int) {
 func (n *node) expand(at, del, ins int, front bool) {
 	a := n.q.s.A
 	size := n.size + ins - del
-	room := arena.ClassSize(size)
+	room := n.roomFor(size)
 	off := spare(room, size, front)
 	if !front || room > arena.MaxSmall {
 		n.resize(room)
@@ -78,14 +78,40 @@ func (n *node) expand(at, del, ins int, front bool) {
 	n.ptr, n.room, n.off, n.size = ptr, room, off, size
 }
 
-// tighten shrinks the block once a quarter of it would be free.
+// roomFor returns the size of a block for a payload of size bytes. A node at an end of a long list
+// gets room for the elements that will follow, at most slackShare of the list: growing by a size
+// class at a time would copy ten times as many bytes as are pushed. All others get what they need.
+func (n *node) roomFor(size int) int {
+	if n.prev != 0 && n.next != 0 {
+		return arena.ClassSize(size)
+	}
+	limit, _ := Limits(n.q.fill)
+	if limit == maxInt {
+		limit = sizeSafety
+	}
+	slack := min(int(n.q.bytes/slackShare), limit-size)
+	return arena.ClassSize(size + max(slack, 0))
+}
+
+// tighten shrinks the block once a quarter of it would be more than is needed.
 func (n *node) tighten() {
-	room := arena.ClassSize(n.size)
-	if room > n.room-n.room/4 {
+	if room := n.roomFor(n.size); room <= n.room-n.room/4 {
+		n.shift(0, 0, 0, 0)
+		n.resize(room)
+	}
+}
+
+// finish takes the room for elements that will follow from a node at an end, before another node
+// takes its place there.
+func (n *node) finish() {
+	if n.ref == 0 {
 		return
 	}
-	n.shift(0, 0, 0, 0)
-	n.resize(room)
+	if room := arena.ClassSize(n.size); n.kind == packed && room < n.room {
+		n.shift(0, 0, 0, 0)
+		n.resize(room)
+		n.store()
+	}
 }
 
 // resize changes the size of the block.
