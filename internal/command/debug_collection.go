@@ -46,11 +46,15 @@ func debugListpack(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	if e.Encoding().Base() != object.EncListpack {
+	lp := c.DB.Open(e).Bytes()
+	switch e.Encoding().Base() {
+	case object.EncListpack:
+	case object.EncPairs:
+		lp = listpack.PairsListpack(nil, lp)
+	default:
 		c.Err("ERR Not a listpack encoded object.")
 		return
 	}
-	lp := c.DB.Open(e).Bytes()
 	c.E.Log.Notice("DEBUG LISTPACK: %d bytes, %d elements", len(lp), listpack.Count(lp))
 	for i, pos := 0, listpack.First(lp); pos != 0; i, pos = i+1, listpack.Next(lp, pos) {
 		c.E.Log.Notice("DEBUG LISTPACK: element %d at %d: %q", i, pos,

@@ -78,7 +78,8 @@ func makeHash(c *engine.Ctx) (h object.Fields, ok bool) {
 
 // newHash creates an empty hash at the command's key, which must be absent.
 func newHash(c *engine.Ctx) object.Fields {
-	return object.AsHash(c.DB.Create(c.Args[1], object.Hash, object.EncListpack, listpack.Empty()))
+	empty := listpack.PairsEmpty()
+	return object.AsHash(c.DB.Create(c.Args[1], object.Hash, object.EncPairs, empty))
 }
 
 // hashChanged records n changes of the hash at the command's key and sends the event. Somebody may

@@ -23,7 +23,11 @@ var collectionTypes = []object.Type{object.List, object.Set, object.ZSet, object
 
 // fill makes a collection of n elements, each followed by pad.
 func fill(db *DB, key string, t object.Type, n int, pad string) {
-	x := db.Create([]byte(key), t, object.EncListpack, listpack.Empty())
+	enc, packed := object.EncListpack, listpack.Empty()
+	if t == object.Hash {
+		enc, packed = object.EncPairs, listpack.PairsEmpty()
+	}
+	x := db.Create([]byte(key), t, enc, packed)
 	for i := range n {
 		b := []byte(fmt.Sprint("element ", i, pad))
 		switch t {

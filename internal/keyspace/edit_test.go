@@ -19,7 +19,7 @@ func TestSplice(t *testing.T) {
 	for i := range 6 {
 		key := fmt.Sprintf("key:%d", i)
 		first := bytes.Repeat([]byte{byte(i)}, i*150)
-		x := db.Create([]byte(key), object.Hash, object.EncListpack, first)
+		x := db.Create([]byte(key), object.Hash, object.EncPairs, first)
 		if i%2 == 0 {
 			db.SetDeadline(x.E, 5_000_000)
 		}
@@ -32,7 +32,7 @@ func TestSplice(t *testing.T) {
 			t.Fatalf("step %d: %s differs", n, key)
 		}
 		model[key] = spliceBoth(rng, x, model[key])
-		if string(x.E.Key()) != key || x.Base() != object.EncListpack {
+		if string(x.E.Key()) != key || x.Base() != object.EncPairs {
 			t.Fatalf("step %d: key %q, encoding %v", n, x.E.Key(), x.Base())
 		}
 		if rng.IntN(500) == 0 {

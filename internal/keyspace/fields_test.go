@@ -54,7 +54,7 @@ func setField(db *DB, key, field string, deadline int64) {
 	if e.Exists() {
 		x = db.Open(e)
 	} else {
-		x = db.Create([]byte(key), object.Hash, object.EncListpack, listpack.Empty())
+		x = db.Create([]byte(key), object.Hash, object.EncPairs, listpack.PairsEmpty())
 	}
 	h := object.AsHash(x)
 	h.Set([]byte(field), []byte("value"))

@@ -1,6 +1,6 @@
 // Package listpack implements Redis's listpack: a list of strings and integers packed in one run of
-// bytes. Small hashes, sets, sorted sets and lists are made of it, in memory and, unchanged, in RDB
-// files and DUMP payloads.
+// bytes. Small sets, sorted sets and lists are made of it, in memory and, unchanged, in RDB files
+// and DUMP payloads. Small hashes are made of it in files; in memory they are pairs (pairs.go).
 //
 // # Layout
 //

@@ -63,6 +63,12 @@ func (e *elem) size() int { return e.n + backLen(e.n) }
 
 // put writes the entry to the start of b.
 func (e *elem) put(b []byte) {
+	e.putBody(b)
+	putBack(b[e.n:], e.n)
+}
+
+// putBody writes encoding and string.
+func (e *elem) putBody(b []byte) {
 	if e.IsInt {
 		e.putInt(b)
 	} else {
@@ -81,7 +87,6 @@ func (e *elem) put(b []byte) {
 		}
 		copy(b[w:], e.B)
 	}
-	putBack(b[e.n:], e.n)
 }
 
 func (e *elem) putInt(b []byte) {

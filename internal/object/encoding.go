@@ -15,6 +15,8 @@ const (
 	EncListpackBlock   // the same in a block of its own
 	EncIntset          // packed: an intset
 	EncIntsetBlock     // the same in a block of its own
+	EncPairs           // packed: a hash without field deadlines, see listpack.PairsOf
+	EncPairsBlock      // the same in a block of its own
 	EncListpackEx      // packed: a hash with field deadlines
 	EncListpackExBlock // the same in a block of its own
 )

@@ -14,7 +14,7 @@ func init() {
 	describe(Hash, Description{
 		Name: "hash",
 		Encodings: []EncodingName{
-			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"},
+			{EncPairs, "listpack"}, {EncPairsBlock, "listpack"},
 			{EncListpackEx, "listpackex"}, {EncListpackExBlock, "listpackex"},
 			{EncHashtable, "hashtable"},
 		},
@@ -36,7 +36,7 @@ func eachField(x *Edit, visit func(el *Element) bool) {
 // Fields is the view of a hash: its fields with a value and perhaps a deadline each. There are
 // three encodings:
 //
-//	EncListpack     listpack of field, value, field, value …, in the order of their creation
+//	EncPairs        field, value, field, value …, in the order of their creation (listpack/pairs.go)
 //	EncListpackEx   16 bytes (see hash_listpackex.go), then a listpack of field, value, deadline …:
 //	                by deadline, those without (0) last
 //	EncHashtable    a hashTable
@@ -74,8 +74,8 @@ func (h Fields) QuickLen() int { return h.length(4096) }
 // length returns the number of visible fields. It looks at no more than limit due ones.
 func (h Fields) length(limit int) int {
 	switch h.Base() {
-	case EncListpack:
-		return listpack.Count(h.Bytes()) / 2
+	case EncPairs:
+		return listpack.PairsCount(h.Bytes())
 	case EncListpackEx:
 		return h.exLen()
 	default:
@@ -88,8 +88,8 @@ func (h Fields) length(limit int) int {
 // then.
 func (h Fields) Empty() bool {
 	switch h.Base() {
-	case EncListpack:
-		return listpack.First(h.Bytes()) == 0
+	case EncPairs:
+		return listpack.PairsFirst(h.Bytes()) == 0
 	case EncListpackEx:
 		return listpack.First(h.exBytes()) == 0
 	default:
@@ -100,13 +100,13 @@ func (h Fields) Empty() bool {
 // Get returns the value of the field. It aliases the hash.
 func (h Fields) Get(field []byte) (v listpack.Value, ok bool) {
 	switch h.Base() {
-	case EncListpack:
-		lp := h.Bytes()
-		p := listpack.Find(lp, listpack.First(lp), field, 1)
+	case EncPairs:
+		b := h.Bytes()
+		p := listpack.PairsFind(b, field)
 		if p == 0 {
 			return v, false
 		}
-		return listpack.Get(lp, listpack.Next(lp, p)), true
+		return listpack.Get(b, listpack.PairsValue(b, p)), true
 	case EncListpackEx:
 		return h.exGet(field)
 	default:
@@ -176,14 +176,13 @@ func (h Fields) set(field, value []byte, keep bool) (created bool) {
 		created = h.exSet(field, value, keep)
 		n = listpack.Count(h.exBytes()) / 3
 	default:
-		lp := h.Bytes()
-		if p := listpack.Find(lp, listpack.First(lp), field, 1); p != 0 {
-			listpack.Replace(h.Edit, listpack.Next(lp, p), value)
+		if p := listpack.PairsFind(h.Bytes(), field); p != 0 {
+			listpack.PairsReplace(h.Edit, p, value)
 		} else {
-			listpack.AppendPair(h.Edit, field, value)
+			listpack.PairsAppend(h.Edit, field, value)
 			created = true
 		}
-		n = listpack.Count(h.Bytes()) / 2
+		n = listpack.PairsCount(h.Bytes())
 	}
 	if n > h.H.Lim.HashMaxListpackEntries {
 		h.toTable()
@@ -194,13 +193,12 @@ func (h Fields) set(field, value []byte, keep bool) (created bool) {
 // Delete takes the field away and reports whether it was visible.
 func (h Fields) Delete(field []byte) bool {
 	switch h.Base() {
-	case EncListpack:
-		lp := h.Bytes()
-		p := listpack.Find(lp, listpack.First(lp), field, 1)
+	case EncPairs:
+		p := listpack.PairsFind(h.Bytes(), field)
 		if p == 0 {
 			return false
 		}
-		listpack.Delete(h.Edit, p, 2)
+		listpack.PairsDelete(h.Edit, p)
 		return true
 	case EncListpackEx:
 		return h.exDelete(field)
@@ -227,14 +225,12 @@ func (h Fields) EachDeadline(f func(field, value listpack.Value, deadline int64)
 // EachStored is EachDeadline for all fields, due ones included: what a file keeps.
 func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) bool) {
 	switch h.Base() {
-	case EncListpack:
-		lp := h.Bytes()
-		for p := listpack.First(lp); p != 0; {
-			q := listpack.Next(lp, p)
-			if !f(listpack.Get(lp, p), listpack.Get(lp, q), 0) {
+	case EncPairs:
+		b := h.Bytes()
+		for p := listpack.PairsFirst(b); p != 0; p = listpack.PairsNext(b, p) {
+			if !f(listpack.Get(b, p), listpack.Get(b, listpack.PairsValue(b, p)), 0) {
 				return
 			}
-			p = listpack.Next(lp, q)
 		}
 	case EncListpackEx:
 		exEach(h.exBytes(), f)

@@ -7,7 +7,7 @@ import (
 // Deadline returns the deadline of a visible field in unix ms, 0 for none.
 func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
 	switch h.Base() {
-	case EncListpack:
+	case EncPairs:
 		return 0, h.Has(field)
 	case EncListpackEx:
 		lp := h.exBytes()
@@ -33,7 +33,7 @@ func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
 // AllowDeadlines gives a plain packed hash room for deadlines. Redis does so before it looks at the
 // fields, and OBJECT ENCODING shows it.
 func (h Fields) AllowDeadlines() {
-	if h.Base() == EncListpack {
+	if h.Base() == EncPairs {
 		h.toListpackEx()
 	}
 }
@@ -42,7 +42,7 @@ func (h Fields) AllowDeadlines() {
 // nothing. The keyspace must learn of new deadlines (DB.ArmFields).
 func (h Fields) SetDeadline(field []byte, deadline int64) {
 	switch h.Base() {
-	case EncListpack:
+	case EncPairs:
 		if deadline == 0 || !h.Has(field) {
 			return
 		}
@@ -100,7 +100,7 @@ func (e Entry) mayHaveDeadlines() bool { return e.Type() == Hash && e.Encoding()
 // how many.
 func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 	switch h.Base() {
-	case EncListpack:
+	case EncPairs:
 		return 0
 	case EncListpackEx:
 		return h.exExpire(emit)
@@ -113,7 +113,7 @@ func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 // that the hash counts on: the earlier one first, 0 for none.
 func (h Fields) Armed() [2]int64 {
 	switch h.Base() {
-	case EncListpack:
+	case EncPairs:
 		return [2]int64{}
 	case EncListpackEx:
 		return h.exArmed()

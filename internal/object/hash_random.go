@@ -18,23 +18,16 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value) bool) {
 		return
 	}
 	// A walk for each choice would cost n × fields.
-	lp := h.Bytes()
-	width := 2
-	if h.Base() == EncListpackEx {
-		lp, width = h.exBytes(), 3
-	}
-	var local [128]int32
-	at := local[:0]
-	p := listpack.First(lp)
-	if width == 3 {
-		p = listpack.Skip(lp, p, 3*h.exDue())
-	}
-	for ; p != 0; p = listpack.Skip(lp, p, width) {
-		at = append(at, int32(p))
-	}
+	type pair struct{ field, value listpack.Value }
+	var local [32]pair
+	fields := local[:0]
+	h.Each(func(field, value listpack.Value) bool {
+		fields = append(fields, pair{field, value})
+		return true
+	})
 	for ; n > 0 && more; n-- {
-		p := int(at[h.H.Rand.IntN(len(at))])
-		more = f(listpack.Get(lp, p), listpack.Get(lp, listpack.Next(lp, p)))
+		p := &fields[h.H.Rand.IntN(len(fields))]
+		more = f(p.field, p.value)
 	}
 }
 

@@ -39,8 +39,12 @@ func (h Fields) check() error {
 	switch h.Base() {
 	case EncHashtable:
 		return h.table().check()
-	case EncListpack:
-		return listpack.Validate(h.Bytes())
+	case EncPairs:
+		if b := h.Bytes(); string(listpack.PairsOf(nil, listpack.PairsListpack(nil, b))) !=
+			string(b) {
+			return fmt.Errorf("object: pairs change on their way through a listpack")
+		}
+		return listpack.Validate(listpack.PairsListpack(nil, h.Bytes()))
 	}
 	lp := h.exBytes()
 	last, ordered := int64(0), true
@@ -86,10 +90,10 @@ func (m hashModel) compare(t *testing.T, h Fields) {
 }
 
 // newHashEdit makes an empty hash and returns how to free it, which leaves nothing in the arena.
-func newHashEdit(t *testing.T, h *Heap) (x *Edit, free func()) {
+func newHashEdit(t testing.TB, h *Heap) (x *Edit, free func()) {
 	used := h.A.Used()
 	x = new(Edit)
-	v := PackedValue(h.A, Hash, EncListpack, listpack.Empty())
+	v := PackedValue(h.A, Hash, EncPairs, listpack.PairsEmpty())
 	x.Reset(h, Build(h.A, []byte("key"), &v, Meta{}), &oneSlot{})
 	return x, func() {
 		o := h.Take(x.E)
@@ -101,7 +105,7 @@ func newHashEdit(t *testing.T, h *Heap) (x *Edit, free func()) {
 	}
 }
 
-func newTestHeap(t *testing.T, lim *Limits) *Heap {
+func newTestHeap(t testing.TB, lim *Limits) *Heap {
 	seed := testseed.New(t)
 	h := NewHeap(arena.New(), maphash.MakeSeed(), rand.New(rand.NewPCG(seed, 1)), lim)
 	h.Now = 1_000_000
@@ -219,9 +223,9 @@ func TestHashReserve(t *testing.T) {
 		pairs string
 		want  Encoding
 	}{
-		{"a 1 b 2 c 3 d 4", EncListpack},
+		{"a 1 b 2 c 3 d 4", EncPairs},
 		{"a 1 a 1 a 1 a 1 a 1", EncHashtable},
-		{"a 12345678", EncListpack},
+		{"a 12345678", EncPairs},
 		{"a 123456789", EncHashtable},
 		{"abcdefghi 1", EncHashtable},
 	} {

@@ -172,8 +172,8 @@ func (h Fields) StoredFields() (n int, earliest int64) {
 		earliest = next
 	}
 	switch h.Base() {
-	case EncListpack:
-		n = listpack.Count(h.Bytes()) / 2
+	case EncPairs:
+		n = listpack.PairsCount(h.Bytes())
 	case EncListpackEx:
 		n = listpack.Count(h.exBytes()) / 3
 	default:

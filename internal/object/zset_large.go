@@ -74,10 +74,12 @@ func (l *zsetLarge) insert(hash uint64, score float64, member []byte) {
 	l.dict.Insert(hash, r)
 }
 
-// setScore changes the score of a member.
-func (l *zsetLarge) setScore(r arena.Ref, score float64) {
+// setScore changes the score of the member with that hash, in node r.
+func (l *zsetLarge) setScore(hash uint64, r arena.Ref, score float64) {
 	l.keep(r)
-	l.list.SetScore(r, score)
+	if to := l.list.SetScore(r, score); to != r {
+		l.dict.Replace(hash, r, to)
+	}
 }
 
 // remove takes a member out.
@@ -131,7 +133,7 @@ func (l *zsetLarge) add(score float64, member []byte, flags ZAddFlags) (ZAddResu
 	}
 	res, now := flags.decide(l.list.Score(r), score)
 	if res == ZAddUpdated {
-		l.setScore(r, now)
+		l.setScore(hash, r, now)
 	}
 	return res, now
 }

@@ -54,7 +54,7 @@ func BenchmarkSave(b *testing.B) {
 			}
 		},
 		"hash": func(ks *keyspace.Keyspace) {
-			x := ks.DB(0).Create([]byte("h"), object.Hash, object.EncListpack, listpack.Empty())
+			x := ks.DB(0).Create([]byte("h"), object.Hash, object.EncPairs, listpack.PairsEmpty())
 			for i := range benchSize {
 				object.AsHash(x).Set(fmt.Appendf(nil, "field:%d", i),
 					fmt.Appendf(nil, "value:%d", i))

@@ -120,7 +120,7 @@ func (c *chaos) change() {
 }
 
 func (c *chaos) hash(db *keyspace.DB) {
-	x := c.open(db, c.key(), object.Hash, object.EncListpack, listpack.Empty())
+	x := c.open(db, c.key(), object.Hash, object.EncPairs, listpack.PairsEmpty())
 	if x == nil {
 		return
 	}

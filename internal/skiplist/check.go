@@ -9,7 +9,7 @@ import (
 // Check walks the whole list and reports the first violation of an invariant. No node may be loose.
 func (l *List) Check() error {
 	pos := map[arena.Ref]int{l.head: 0}
-	bytes := int64(arena.ClassSize(nodeSize(MaxLevel, 0)))
+	bytes := int64(arena.ClassSize(l.size(l.head)))
 	prev, n := arena.Ref(0), 0
 	for r := l.First(); r != 0; r = l.Next(r) {
 		n++
@@ -20,7 +20,7 @@ func (l *List) Check() error {
 		if prev != 0 && !l.before(prev, l.Score(r), l.Member(r)) {
 			return fmt.Errorf("skiplist: node %d is not behind the one before", n)
 		}
-		bytes += int64(arena.ClassSize(nodeSize(l.nodeLevels(r), len(l.Member(r)))))
+		bytes += int64(arena.ClassSize(l.size(r)))
 		prev = r
 	}
 	switch {

@@ -21,7 +21,7 @@ func (w *Defrag) Step(l *List, n int, moved func(from, to arena.Ref)) (left int,
 	if w.begun {
 		l.find(&p, w.score, w.member)
 	} else {
-		l.head = l.a.Move(l.head, nodeSize(MaxLevel, 0), arena.Values)
+		l.head = l.a.Move(l.head, l.size(l.head), arena.Values)
 		for i := range l.levels {
 			p.node[i] = l.head
 		}
@@ -30,7 +30,7 @@ func (w *Defrag) Step(l *List, n int, moved func(from, to arena.Ref)) (left int,
 	for ; r != 0 && n > 0; n-- {
 		levels := l.nodeLevels(r)
 		if l.a.Drained(r) {
-			to := l.a.Move(r, nodeSize(levels, len(l.Member(r))), arena.Values)
+			to := l.a.Move(r, l.size(r), arena.Values)
 			if to != r {
 				l.relink(&p, levels, to)
 				moved(r, to)

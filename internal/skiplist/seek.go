@@ -18,22 +18,28 @@ type Pos struct {
 func (l *List) SeekScore(score float64, past bool) Pos {
 	x, rank := l.head, uint32(0)
 	var stop arena.Ref
-	for i := l.levels - 1; i >= 0; i-- {
+	for i := l.levels - 1; i > 0; i-- {
 		for {
-			to := l.link(x, i)
-			if to.next == stop {
+			b := l.linkBytes(x, i)
+			next, ahead := nextOf(b), aheadOf(b)
+			if next == stop {
 				break
 			}
-			if i == 0 {
-				to.score = l.Score(to.next)
-			}
-			if to.score > score || to.score == score && !past {
-				stop = to.next
+			if ahead > score || ahead == score && !past {
+				stop = next
 				break
 			}
-			x = to.next
-			rank += to.span
+			x = next
+			rank += spanOf(b)
 		}
+	}
+	for next := l.next0(x); next != stop; next = l.next0(x) {
+		if s := l.Score(next); s > score || s == score && !past {
+			stop = next
+			break
+		}
+		x = next
+		rank++
 	}
 	return l.pos(x, stop, rank)
 }
@@ -72,14 +78,15 @@ func (s *Search) Step(l *List) (read arena.Ref, more bool) {
 		return 0, false
 	}
 	for ; s.level > 0; s.level-- {
-		to := l.link(s.x, s.level)
+		b := l.linkBytes(s.x, s.level)
+		next := nextOf(b)
 		switch {
-		case to.next == s.stop:
-		case to.score >= s.score:
-			s.stop = to.next
+		case next == s.stop:
+		case aheadOf(b) >= s.score:
+			s.stop = next
 		default:
-			s.x = to.next
-			return s.x + arena.Ref(memberAt(s.level)), true
+			s.x = next
+			return s.x + arena.Ref(linkAt(s.level)), true
 		}
 	}
 	next := l.next0(s.x)

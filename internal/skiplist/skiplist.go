@@ -6,25 +6,29 @@
 //
 // A node is one block:
 //
-//	 0       8               16              24                                    then
-//	+-------+---------------+---------------+-------------------------+- - -+-----+--------+
-//	| score | epoch | prev  | levels | next | next 1, span 1, ahead 1 |     | len | member |
-//	+-------+---------------+---------------+-------------------------+- - -+-----+--------+
-//	 float64  8 bits  52 bits 5 bits  52 bits  Ref 8, uint32 4, float64 8  (1)   uvarint
+//	 0      5      10      11      12      16                             then
+//	+------+------+-------+-------+-------+-------------------------+- - -+--------+-----+--------+
+//	| next | prev | epoch | shape | score | next 1, span 1, ahead 1 |     | (more) | len | member |
+//	+------+------+-------+-------+-------+-------------------------+- - -+--------+-----+--------+
+//	 place  place  byte    byte    4 bytes place, uint32, float64    (1)   4 bytes  uvarint
 //
 //	(1)     levels-1 such links
+//	place   a Ref in 5 bytes, see pack
 //	prev    the node before this one on level 0, 0 in the first
-//	epoch   the mark of the snapshotter, in the 12 bits that a Ref leaves free
-//	levels  the number of levels less 1, in the bits that a Ref leaves free
+//	epoch   the mark of the snapshotter
+//	shape   bits 0-4: the number of levels less 1; bit 5: there is more of the score
+//	score   a uint32, as counters, ranks and seconds are; or the low half of a float64 whose high
+//	        half is in more
 //	next i  the next node that has a level i
 //	span i  how many nodes the link of level i passes, its end included; on level 0 that is always 1
 //	        and not stored
 //	ahead i a copy of that next node's score: a search that must not go so far does not touch the
 //	        node (docs/measurements/skiplist.md)
 //
-// So a member of 14 bytes takes 40 bytes in three nodes of four, and 48 on average. That is one
-// block where an index by pointers needs a node, its array of levels and a string. The score, the
-// links of the lowest levels and a short member share one or two cache lines.
+// So a member of 14 bytes with a score of 4 takes 32 bytes in three nodes of four, and 38 on
+// average. That is one block where an index by pointers needs a node, its array of levels and a
+// string. The score, the links of the lowest levels and a short member share one or two cache
+// lines.
 //
 // The head is a node of MaxLevel levels without a member, before all others.
 //
@@ -42,7 +46,7 @@
 // Insert, Remove, At and seeks take O(log N) expected, about 3 log4 N nodes touched. Rank climbs
 // from the node to the end and compares nothing. A changed score that leaves the order alone is
 // written in place, and also beside the links to the node if it has more than one level. Any other
-// changed score moves links and no bytes.
+// changed score moves links and no bytes, unless there is no room for it.
 //
 // Limits: the list is not safe for concurrent use and holds fewer than 1<<32 nodes.
 //
@@ -135,14 +139,15 @@ func (l *List) find(p *path, score float64, member []byte) {
 	var stop arena.Ref // the node at which the level above ended
 	for i := l.levels - 1; i > 0; i-- {
 		for {
-			to := l.link(x, i)
-			if to.next == stop || to.score > score ||
-				to.score == score && bytes.Compare(l.Member(to.next), member) >= 0 {
-				stop = to.next
+			b := l.linkBytes(x, i)
+			next, ahead := nextOf(b), aheadOf(b)
+			if next == stop || ahead > score ||
+				ahead == score && bytes.Compare(l.Member(next), member) >= 0 {
+				stop = next
 				break
 			}
-			x = to.next
-			rank += to.span
+			x = next
+			rank += spanOf(b)
 		}
 		p.node[i], p.rank[i] = x, rank
 	}
@@ -261,15 +266,22 @@ func (l *List) RemoveRange(first, n int, f func(r arena.Ref)) {
 	}
 }
 
-// SetScore gives the node another score: in place if it stays between its neighbours, else by
-// moving its links. O(log N), in place as a rule O(1).
-func (l *List) SetScore(r arena.Ref, score float64) {
+// SetScore gives the node another score and returns the node: in place if it stays between its
+// neighbours, else by moving its links. If there is no room for the score, another node takes the
+// place of this one, which is freed. O(log N), in place as a rule O(1).
+func (l *List) SetScore(r arena.Ref, score float64) arena.Ref {
+	if !l.holds(r, score) {
+		to := l.Insert(score, l.Member(r))
+		l.SetEpoch(to, l.Epoch(r))
+		l.Remove(r)
+		return to
+	}
 	member := l.Member(r)
 	next, prev := l.next0(r), l.prev(r)
 	if (next == 0 || !l.before(next, score, member)) &&
 		(prev == 0 || l.before(prev, score, member)) {
 		l.rescore(r, score)
-		return
+		return r
 	}
 	var p path
 	l.find(&p, l.Score(r), member)
@@ -277,6 +289,7 @@ func (l *List) SetScore(r arena.Ref, score float64) {
 	l.setScore(r, score)
 	l.find(&p, score, member)
 	l.put(&p, r)
+	return r
 }
 
 // rescore changes a score that stays in its place, and its copies in the links that lead to the
@@ -298,9 +311,16 @@ func (l *List) rescore(r arena.Ref, score float64) {
 func (l *List) Rank(r arena.Ref) int {
 	behind := uint32(0) // follow the highest link of each node: each next one is at least as high
 	for r != 0 {
-		to := l.link(r, l.nodeLevels(r)-1)
-		behind += to.span
-		r = to.next
+		i := l.nodeLevels(r) - 1
+		if i == 0 {
+			if r = l.next0(r); r != 0 {
+				behind++
+			}
+			continue
+		}
+		b := l.linkBytes(r, i)
+		behind += spanOf(b)
+		r = nextOf(b)
 	}
 	return l.len - 1 - int(behind)
 }
@@ -317,15 +337,19 @@ func (l *List) At(rank int) arena.Ref {
 		return l.tail
 	}
 	x, at, want := l.head, uint32(0), uint32(rank)+1
-	for i := l.levels - 1; at != want; i-- {
+	for i := l.levels - 1; i > 0 && at != want; i-- {
 		for {
-			to := l.link(x, i)
-			if to.next == 0 || at+to.span > want {
+			b := l.linkBytes(x, i)
+			next, span := nextOf(b), spanOf(b)
+			if next == 0 || at+span > want {
 				break
 			}
-			x = to.next
-			at += to.span
+			x = next
+			at += span
 		}
+	}
+	for ; at != want; at++ {
+		x = l.next0(x)
 	}
 	return x
 }

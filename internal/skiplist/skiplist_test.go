@@ -112,8 +112,8 @@ func (m *model) rescore() {
 	m.pairs = slices.Delete(m.pairs, i, i+1)
 	j, _ := m.place(q)
 	m.pairs = slices.Insert(m.pairs, j, q)
-	m.l.SetScore(r, q.score)
-	require.Equal(m.t, r, m.l.At(j))
+	to := m.l.SetScore(r, q.score)
+	require.Equal(m.t, to, m.l.At(j))
 }
 
 func (m *model) removeRange() {
@@ -213,6 +213,38 @@ func TestAgainstSortedSlice(t *testing.T) {
 	require.Greater(t, a.Moves.Hits, int64(m.l.Len()))
 	m.free()
 	require.Zero(t, a.Used())
+}
+
+// TestScoreWidth looks at the border between scores of 4 and of 8 bytes.
+func TestScoreWidth(t *testing.T) {
+	a := arena.New()
+	defer a.Close()
+	l := New(a, testseed.Rand(t))
+	bytes := func(score float64) int {
+		l := &List{a: a}
+		r := l.alloc(score, []byte("member:0000001"), 1)
+		require.Equal(t, math.Float64bits(score), math.Float64bits(l.Score(r)))
+		n := l.size(r)
+		l.Free(r)
+		return n
+	}
+	for _, s := range []float64{0, 1, 1 << 31, math.MaxUint32} {
+		require.Equal(t, 31, bytes(s), "%v", s)
+		require.Equal(t, 35, bytes(s+.5), "%v", s)
+	}
+	for _, s := range []float64{-1, math.Copysign(0, -1), math.MaxUint32 + 1, 1e300,
+		math.Inf(1), math.Inf(-1)} {
+		require.Equal(t, 35, bytes(s), "%v", s)
+	}
+	r := l.Insert(7, []byte("m"))
+	l.SetEpoch(r, 3)
+	require.Equal(t, r, l.SetScore(r, 9))
+	wide := l.SetScore(r, 9.5)
+	require.NotEqual(t, r, wide)
+	require.Equal(t, byte(3), l.Epoch(wide))
+	require.Equal(t, wide, l.SetScore(wide, 9), "a long score stays long")
+	require.NoError(t, l.Check())
+	(&model{t: t, l: l}).free()
 }
 
 func TestSeekMember(t *testing.T) {
@@ -359,7 +391,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(fmt.Sprintf("rescore/%d", n), func(b *testing.B) {
 			for i := range b.N {
 				k := i * 7919 % n
-				l.SetScore(refs[k], scores[(k+1)%n])
+				refs[k] = l.SetScore(refs[k], scores[(k+1)%n])
 			}
 		})
 		b.Run(fmt.Sprintf("walk/%d", n), func(b *testing.B) {

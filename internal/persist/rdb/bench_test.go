@@ -29,7 +29,7 @@ func benchKeyspace(b *testing.B, n int, mixed bool) *keyspace.Keyspace {
 		}
 		switch kind {
 		case 4:
-			h := object.AsHash(db.Create(key, object.Hash, object.EncListpack, listpack.Empty()))
+			h := object.AsHash(db.Create(key, object.Hash, object.EncPairs, listpack.PairsEmpty()))
 			for j := range 5 {
 				h.Set(fmt.Appendf(nil, "field%d", j), fmt.Appendf(nil, "%d", rng.IntN(1e9)))
 			}
@@ -61,7 +61,11 @@ func benchKeyspace(b *testing.B, n int, mixed bool) *keyspace.Keyspace {
 // benchLarge holds one large collection of n elements.
 func benchLarge(b *testing.B, t object.Type, n int) *keyspace.Keyspace {
 	ks := newKeyspace(b, redisLimits(), 1)
-	x := ks.DB(0).Create([]byte("k"), t, object.EncListpack, listpack.Empty())
+	enc, packed := object.EncListpack, listpack.Empty()
+	if t == object.Hash {
+		enc, packed = object.EncPairs, listpack.PairsEmpty()
+	}
+	x := ks.DB(0).Create([]byte("k"), t, enc, packed)
 	for i := range n {
 		m := fmt.Appendf(nil, "member:%08d", i*7919%n)
 		switch t {

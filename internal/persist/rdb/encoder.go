@@ -29,7 +29,8 @@ type Encoder struct {
 
 	lzf   *lzf.Compressor
 	edit  object.Edit
-	later bool // see Frame
+	pairs []byte // see Encoder.fields
+	later bool   // see Frame
 	spans []later
 }
 

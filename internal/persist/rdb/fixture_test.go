@@ -115,7 +115,7 @@ func fillKey(db *keyspace.DB, key []byte, t object.Type, rng *rand.Rand) {
 			z.Add(randomScore(rng), randomText(rng, longest), 0)
 		}
 	case object.Hash:
-		x := db.Create(key, t, object.EncListpack, listpack.Empty())
+		x := db.Create(key, t, object.EncPairs, listpack.PairsEmpty())
 		h := object.AsHash(x)
 		timed := rng.IntN(2) == 0
 		for range n {
@@ -284,7 +284,11 @@ func smallFile(t testing.TB) []byte {
 	ks := newKeyspace(t, redisLimits(), 1)
 	db := ks.DB(1)
 	for i, typ := range []object.Type{object.List, object.Set, object.ZSet, object.Hash} {
-		x := db.Create([]byte{byte('a' + i)}, typ, object.EncListpack, listpack.Empty())
+		enc, packed := object.EncListpack, listpack.Empty()
+		if typ == object.Hash {
+			enc, packed = object.EncPairs, listpack.PairsEmpty()
+		}
+		x := db.Create([]byte{byte('a' + i)}, typ, enc, packed)
 		switch typ {
 		case object.List:
 			object.AsList(x).Push([]byte("e"), false)

@@ -42,9 +42,9 @@ func encodeHash(e *Encoder, op byte, x *object.Edit) {
 	h := object.AsHash(x)
 	switch op {
 	case typeHashListpack:
-		e.String(pairs(x))
+		e.String(e.fields(x))
 	case typeHashZiplist:
-		e.ziplist(pairs(x))
+		e.ziplist(e.fields(x))
 	case typeHashListpackEx:
 		deadline, _ := h.NextDeadline()
 		e.earliest(deadline)
@@ -131,11 +131,12 @@ func addField(c *Commands, a *adder, el *object.Element) {
 	a.next(c)
 }
 
-// pairs returns the listpack of field, value … of a packed hash without the deadlines that fields
-// have or had. Fields that are due are not in it.
-func pairs(x *object.Edit) []byte {
-	if x.Base() == object.EncListpack {
-		return x.Bytes()
+// fields returns the listpack of field, value … of a packed hash without the deadlines that fields
+// have or had. Fields that are due are not in it. It is valid until the next call.
+func (e *Encoder) fields(x *object.Edit) []byte {
+	if x.Base() == object.EncPairs {
+		e.pairs = listpack.PairsListpack(e.pairs[:0], x.Bytes())
+		return e.pairs
 	}
 	s := listpack.NewSlice()
 	object.AsHash(x).Each(func(field, value listpack.Value) bool {

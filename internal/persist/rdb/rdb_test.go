@@ -172,7 +172,7 @@ func TestDumpTargets(t *testing.T) {
 	ks := newKeyspace(t, redisLimits(), 1)
 	db := ks.DB(0)
 	fields := func(key string, deadline int64) object.Entry {
-		x := db.Create([]byte(key), object.Hash, object.EncListpack, listpack.Empty())
+		x := db.Create([]byte(key), object.Hash, object.EncPairs, listpack.PairsEmpty())
 		h := object.AsHash(x)
 		h.Set([]byte("f"), []byte("v"))
 		if deadline != 0 {

@@ -102,13 +102,23 @@ func decodeHashZipmap(d *Decoder) (Value, error) {
 		d.pos = at
 		return Value{}, d.errorf("duplicate elements")
 	}
-	return Value{form: formPacked, enc: object.EncListpack, n: int64(listpack.Count(lp) / 2), b: lp,
-		max: longest}, nil
+	v := packedHash(lp)
+	v.max = longest
+	return v, nil
 }
 
 func decodeHashPacked(d *Decoder, pairs func(*Decoder) ([]byte, error)) (Value, error) {
 	lp, err := pairs(d)
-	return Value{form: formPacked, enc: object.EncListpack, n: int64(count(lp) / 2), b: lp}, err
+	if err != nil {
+		return Value{}, err
+	}
+	return packedHash(lp), nil
+}
+
+// packedHash returns the value that is a listpack of field, value …
+func packedHash(lp []byte) Value {
+	return Value{form: formPacked, enc: object.EncPairs, n: int64(listpack.Count(lp) / 2),
+		b: listpack.PairsOf(make([]byte, 0, len(lp)), lp)}
 }
 
 // earliest reads the earliest deadline.
@@ -240,10 +250,12 @@ func (v *Value) nextField() func(fbuf, vbuf []byte) (field, value []byte, deadli
 			return field, r.string(vbuf), deadline
 		}
 	}
-	lp := v.b
 	timed := v.enc == object.EncListpackEx
+	var lp []byte
 	if timed {
-		lp = object.PackedDeadlines(lp)
+		lp = object.PackedDeadlines(v.b)
+	} else {
+		lp = listpack.PairsListpack(nil, v.b)
 	}
 	next := (&Value{form: formPacked, enc: object.EncListpack, b: lp}).next()
 	return func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
@@ -265,8 +277,11 @@ func buildHash(h *object.Heap, v *Value) (*object.Edit, error) {
 			b, err := packTimed(v)
 			return detach(h, object.Hash, object.EncListpackEx, b, err)
 		}
-		b, err := packElements(v, 2)
-		return detach(h, object.Hash, object.EncListpack, b, err)
+		lp, err := packElements(v, 2)
+		if err != nil {
+			return nil, err
+		}
+		return object.NewDetached(h, object.Hash, object.EncPairs, listpack.PairsOf(nil, lp)), nil
 	}
 	x, ok := object.LoadHash(h, int(v.n), v.nextField())
 	if !ok {
