@@ -19,7 +19,8 @@
 //
 // What must stay true:
 //   - Ref 0 is nil; chunk number 0 is never used. Every Ref is a multiple of 8 below 1<<RefBits, so
-//     structures may keep up to 12 bits of their own above it.
+//     structures may keep up to 12 bits of their own above it. Its offset is below 4 MiB, so it can
+//     be packed into 39 bits.
 //   - A block never moves unless its owner calls Resize or Move.
 //   - A block whose size is a multiple of 64 is aligned to 64 bytes if its class is that size
 //     exactly (all powers of two are); dict relies on it for cache lines.
@@ -53,8 +54,24 @@ import (
 // in the chunk in the lower 32. 0 is nil.
 type Ref uint64
 
-// RefBits is the number of low bits that a Ref may use; the bits above are always 0.
-const RefBits = 52
+const (
+	// RefBits is the number of low bits that a Ref may use; the bits above are always 0.
+	RefBits = 52
+	// PackedBits is the number of low bits that a packed Ref may use.
+	PackedBits = numberBits + chunkShift - blockShift
+
+	numberBits = RefBits - 32 // of a chunk number
+	blockShift = 3            // blocks begin at multiples of 8
+	packShift  = numberBits - blockShift
+)
+
+// Pack returns the Ref without the bits that are always 0, for tables that have little room.
+func (r Ref) Pack() uint64 { return uint64(r>>32|r<<packShift) & (1<<PackedBits - 1) }
+
+// Unpack reverses Pack. It ignores the bits above PackedBits.
+func Unpack(p uint64) Ref {
+	return Ref(p<<32&(1<<RefBits-1) | p>>packShift&(1<<chunkShift-1<<blockShift))
+}
 
 // Purpose says what a block is for. It changes nothing but the accounting.
 type Purpose uint8

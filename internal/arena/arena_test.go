@@ -423,3 +423,16 @@ func TestBigBlocksGoInSlices(t *testing.T) {
 		t.Fatalf("%d bytes wait, %d are mapped", a.Waiting(), a.Mapped())
 	}
 }
+
+// TestPack checks that Refs at the ends of what Alloc hands out survive Pack and Unpack.
+func TestPack(t *testing.T) {
+	for _, chunk := range []Ref{1, 2, 0x5a5a5, 1<<20 - 1} {
+		for _, off := range []Ref{0, 8, 0x155550, chunkSize - 8} {
+			r := chunk<<32 | off
+			p := r.Pack()
+			if p>>PackedBits != 0 || Unpack(p) != r || Unpack(p|1<<PackedBits|1<<63) != r {
+				t.Errorf("%#x packs to %#x, which is %#x", uint64(r), p, uint64(Unpack(p)))
+			}
+		}
+	}
+}

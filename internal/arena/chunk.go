@@ -14,6 +14,7 @@ const (
 
 	unitShift     = 16
 	unitsPerChunk = 64
+	chunkShift    = unitShift + 6
 	chunkSize     = unitsPerChunk << unitShift
 	maxUnits      = 16      // longest run: 1 MiB
 	pageSize      = 4 << 10 // big blocks are accounted in these; the system may round up further

@@ -259,10 +259,9 @@ func BenchmarkLoadTable(b *testing.B) {
 			return uint64(r) == binary.LittleEndian.Uint64(k)
 		},
 	})
-	i := arena.Ref(8)
-	for b.Loop() {
-		d.Insert(mix(uint64(i)), i)
-		i += 8
+	for i := uint64(1); b.Loop(); i++ {
+		r := arena.Unpack(i)
+		d.Insert(mix(uint64(r)), r)
 	}
 	b.ReportMetric(float64(d.TableBytes())/float64(d.Len()), "tableB/key")
 }

@@ -51,23 +51,18 @@ type checker struct {
 func (c *checker) chain(t *table, index uint64) error {
 	b := t.at(index)
 	for pos := 0; ; pos++ {
-		n, room := b.count(), slots
-		if b[0]&small != 0 {
-			room = smallSlots
-		}
+		n := b.count()
 		last := b[0]&hasLink == 0
 		switch {
-		case pos == 0 && b[0]&small != 0:
-			return errors.New("small bucket at the head of a chain")
-		case b[0]&^(countMask|hasLink|small)&0xff != 0:
+		case b[0]&^(countMask|hasLink)&0xff != 0:
 			return fmt.Errorf("meta %#x", b[0]&0xff)
-		case !last && (n != linked || room != slots):
+		case !last && n != linked:
 			return fmt.Errorf("bucket %d of the chain has a link and %d entries", pos, n)
-		case n > room || last && pos > 0 && n < 2:
-			return fmt.Errorf("bucket %d of the chain has %d entries and room for %d", pos, n, room)
+		case n > slots || last && pos > 0 && n < 2:
+			return fmt.Errorf("bucket %d of the chain has %d entries", pos, n)
 		}
-		for i := 1; i <= n; i++ {
-			if err := c.entry(t, index, b[i], b.fp(i)); err != nil {
+		for i := range n {
+			if err := c.entry(t, index, b.slot(i), b.fp(i)); err != nil {
 				return err
 			}
 		}
@@ -86,13 +81,13 @@ func (c *checker) chain(t *table, index uint64) error {
 }
 
 func (c *checker) entry(t *table, index, slot, fp uint64) error {
-	r := arena.Ref(slot & refMask)
+	r := arena.Unpack(slot)
 	if r == 0 || c.seen[r] {
 		return fmt.Errorf("entry %#x is nil or there twice", uint64(r))
 	}
 	c.seen[r] = true
 	h := c.d.f.Hash(r)
-	if h&t.mask != index || h>>56 != fp || tagOf(h) != slot&^refMask {
+	if h&t.mask != index || fpOf(h) != fp || tagOf(h) != slot&^refMask {
 		return fmt.Errorf("entry %#x with hash %#x: fingerprint %#x, slot %#x", uint64(r), h, fp,
 			slot)
 	}

@@ -49,21 +49,22 @@ func (d *Dict) Defrag(cursor uint64, move func(r arena.Ref) arena.Ref) uint64 {
 // defragChain is Defrag for the chain that starts at b.
 func (d *Dict) defragChain(b *bucket, move func(r arena.Ref) arena.Ref) {
 	for head := b; ; head = d.next(head) { // one pass first, so that the entries' misses overlap
-		for i := 1; i <= head.count(); i++ {
-			d.PrefetchRef(arena.Ref(head[i] & refMask))
+		for i := range head.count() {
+			d.PrefetchRef(head.ref(i))
 		}
 		if head[0]&hasLink == 0 {
 			break
 		}
 	}
 	for {
-		for i := 1; i <= b.count(); i++ {
-			b[i] = b[i]&^refMask | uint64(move(arena.Ref(b[i]&refMask)))
+		for i := range b.count() {
+			s := b.slot(i)
+			b.setSlot(i, s&^refMask|move(arena.Unpack(s)).Pack())
 		}
 		if b[0]&hasLink == 0 {
 			return
 		}
-		b[slots] = uint64(d.a.Move(arena.Ref(b[slots]), tailBytes(d.next(b)), arena.Tables))
+		b.setLink(d.a.Move(b.link(), tailBytes(d.next(b)), arena.Tables))
 		b = d.next(b)
 	}
 }

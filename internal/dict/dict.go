@@ -4,24 +4,28 @@
 // # Layout
 //
 // A table is a power of two of 64-byte buckets, one cache line each, chosen by the low bits of the
-// hash. A bucket is eight words:
+// hash:
 //
-//	word 0   byte 0: meta; bytes 1..7: fingerprints (the hash's top byte) of slots 1..7
-//	word 1…7 slots:  | 12 hash bits (16..27) | 52 bits of Ref |
+//	byte 0       meta
+//	bytes 1…9    fingerprints (hash bits 25..32) of slots 0..8
+//	bytes 10…63  slots of 6 bytes:  | 9 hash bits (16..24) | 39 bits of packed Ref |
 //
-//	meta     bits 0-2  entries in this bucket, in slots 1..count without a gap
-//	         bit 3     slot 7 is no entry but the Ref of the next bucket of the chain
-//	         bit 4     this is an overflow bucket with 3 slots (32 bytes) instead of 7
+//	meta         bits 0-3  entries in this bucket, in slots 0..count-1 without a gap
+//	             bit 4     slot 8 is no entry but the Ref of the next bucket of the chain
 //
-// A chain's entries are packed: each bucket before the last holds 6 entries and a link; the last of
-// several holds at least 2. So up to 7 entries take one line; the eighth takes 32 bytes more, the
-// tenth another 32. Fingerprints are compared seven at once in one word.
+// A chain's entries are packed: each bucket before the last holds 8 entries and a link; the last of
+// several holds at least 2. So up to 9 entries take one line. The last bucket of several has only
+// the bytes that its entries need, rounded up to 8: the tenth entry takes 24 bytes more, the
+// eleventh 8. Fingerprints are compared eight at once in one word, and two in another.
 //
-// The 12 hash bits kept above the Ref serve twice. Compared in a lookup, they spare it nearly every
-// wrong entry that the fingerprint lets pass (1 in 256 for each candidate). And being the index
-// bits 16 to 27, they let tables of 2^16 to 2^27 buckets grow without looking at a single entry:
-// one cache miss saved for each. (Smaller tables ask Funcs.Hash; their entries are few. So do
-// larger ones.)
+// The 9 hash bits kept above the Ref serve twice. Compared in a lookup, they spare it nearly every
+// wrong entry that the fingerprint lets pass (1 in 256 for each candidate). And together with the
+// fingerprint they are the index bits 16 to 32. So tables of 2^16 to 2^33 buckets grow without
+// looking at a single entry: one cache miss saved for each. (Smaller tables ask Funcs.Hash; their
+// entries are few.) In a table of more than 2^25 buckets the fingerprint begins to lose its worth:
+// at 2^28 buckets it lets 1 in 32 wrong entries pass.
+//
+// A dict looks at the bits 0 to 32 of a hash and at no others.
 //
 // # Resizing
 //
@@ -38,15 +42,15 @@
 // # Invariants
 //
 //   - Keys are unique (the caller's duty), and so are Refs.
-//   - Every Ref is below 1<<52, which arena guarantees.
+//   - Every Ref survives Pack and Unpack, which arena guarantees.
 //   - Funcs.Hash(r) is the hash that r was inserted with, as long as r is in the table.
 //   - used > 0 implies that tab[0] exists; tab[1] exists exactly while rehashing.
 //
 // # Cost
 //
-// Find: one line for the bucket (1.1 to 1.4 on average between the load limits), one for the entry.
-// Insert and Delete: the same. Memory: 11 to 14 bytes an entry in a table that is not being resized
-// (docs/measurements/dict.md). An empty Dict has no table; up to 7 entries take 64 bytes.
+// Find: one line for the bucket (1.0 to 1.2 on average between the load limits), one for the entry.
+// Insert and Delete: the same. Memory: 9 to 13 bytes an entry in a table that is not being resized
+// (docs/measurements/dict.md). An empty Dict has no table; up to 9 entries take 64 bytes.
 //
 // Limits: not safe for concurrent use. Hashes must be seeded against collision attacks by the
 // caller.
@@ -57,7 +61,6 @@
 package dict
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"godwit/internal/arena"
@@ -73,10 +76,13 @@ const (
 )
 
 const (
-	refMask  = 1<<arena.RefBits - 1
+	refMask  = 1<<arena.PackedBits - 1
 	tagShift = 16 // first hash bit kept above the Ref
-	tagBits  = 64 - arena.RefBits
-	tagIndex = (1<<tagBits - 1) << tagShift // the index bits that the kept hash bits give
+	tagBits  = 8*slotBytes - arena.PackedBits
+	tagMask  = 1<<tagBits - 1
+	fpShift  = tagShift + tagBits // first bit of the fingerprint
+	// tagIndex are the index bits that the kept hash bits give.
+	tagIndex = (tagMask | 0xff<<tagBits) << tagShift
 )
 
 // Funcs reads entries for the dict.
@@ -159,14 +165,13 @@ func (d *Dict) Glance(h uint64, key []byte) arena.Ref {
 	b := d.home(h)
 	lanes, tag := fpLanes(h), tagOf(h)
 	for {
-		w := b[0]
-		for m := matches(w, lanes); m != 0; m &= m - 1 {
-			s := b[bits.TrailingZeros64(m)>>3&7]
-			if (s^tag)&^refMask == 0 && d.f.Match(arena.Ref(s&refMask), key) {
-				return arena.Ref(s & refMask)
+		for m := b.matches(lanes); m != 0; m &= m - 1 {
+			s := b.slot(slotOf(m))
+			if (s^tag)&^refMask == 0 && d.f.Match(arena.Unpack(s), key) {
+				return arena.Unpack(s)
 			}
 		}
-		if w&hasLink == 0 {
+		if b[0]&hasLink == 0 {
 			return 0
 		}
 		b = d.next(b)
@@ -183,13 +188,13 @@ func (d *Dict) Insert(h uint64, r arena.Ref) {
 		d.grow()
 	}
 	if invariant.Enabled {
-		invariant.Check(r != 0 && r>>arena.RefBits == 0, "dict: insert of malformed Ref %#x",
+		invariant.Check(r != 0 && arena.Unpack(r.Pack()) == r, "dict: insert of malformed Ref %#x",
 			uint64(r))
 		b, _ := d.locate(h, r)
 		invariant.Check(b == nil, "dict: Ref %#x inserted twice", uint64(r))
 	}
 	i := d.side(h)
-	d.longest[i] = max(d.longest[i], d.put(d.tab[i].at(h), h>>56, uint64(r)|tagOf(h)))
+	d.longest[i] = max(d.longest[i], d.put(d.tab[i].at(h), fpOf(h), r.Pack()|tagOf(h)))
 	d.used++
 }
 
@@ -199,7 +204,7 @@ func (d *Dict) Replace(h uint64, old, new arena.Ref) {
 	if b == nil {
 		panic("dict: Replace of an entry that is not in the table")
 	}
-	b[i] = uint64(new) | tagOf(h)
+	b.setSlot(i, new.Pack()|tagOf(h))
 }
 
 // Delete removes the entry r and reports whether it was there. The caller owns its block. O(1).
@@ -240,10 +245,10 @@ func (d *Dict) locate(h uint64, r arena.Ref) (*bucket, int) {
 		return nil, 0
 	}
 	b := d.home(h)
-	want := uint64(r) | tagOf(h)
+	want := r.Pack() | tagOf(h)
 	for {
-		for i := 1; i <= b.count(); i++ {
-			if b[i] == want {
+		for i := range b.count() {
+			if b.slot(i) == want {
 				return b, i
 			}
 		}
@@ -260,4 +265,4 @@ func (t *table) at(i uint64) *bucket {
 }
 
 // tagOf returns the part of h that is kept above the Ref, in its place.
-func tagOf(h uint64) uint64 { return h >> tagShift << arena.RefBits }
+func tagOf(h uint64) uint64 { return h >> tagShift & tagMask << arena.PackedBits }

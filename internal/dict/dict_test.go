@@ -215,13 +215,13 @@ func TestLargeTablesGrowWithoutHashing(t *testing.T) {
 		Match: func(arena.Ref, []byte) bool { return true },
 	})
 	const n = maxLoad<<16 + 10
-	for i := arena.Ref(8); d.Len() < n; i += 8 { // the Refs are made up: nothing reads them
-		d.Insert(mix(uint64(i)), i)
+	for i := uint64(1); d.Len() < n; i++ { // the Refs are made up: nothing reads them
+		d.Insert(mix(uint64(arena.Unpack(i))), arena.Unpack(i))
 	}
 	for d.RehashSlice(1 << 16) {
 	}
 	hashes = 0
-	d.tab[1] = d.newTable((d.tab[0].mask + 1) * 4)
+	d.tab[1] = d.newTable((d.tab[0].mask + 1) * 16)
 	for d.RehashSlice(1000) {
 	}
 	if hashes != 0 {
@@ -234,6 +234,33 @@ func TestLargeTablesGrowWithoutHashing(t *testing.T) {
 	a.Close()
 }
 
+// TestTableBytes holds the memory of tables against what the layout promises.
+func TestTableBytes(t *testing.T) {
+	for _, c := range []struct{ load, most float64 }{
+		{5, 13.1}, {6.1, 11.1}, {7.6, 9.6}, {9.9, 9.4},
+	} {
+		a := arena.New()
+		d := New(a, Funcs{Hash: func(r arena.Ref) uint64 { return mix(uint64(r)) }})
+		const buckets = 1 << 12
+		d.tab[0] = d.newTable(buckets)
+		d.Pause++ // never grow
+		n := int(c.load * buckets)
+		for i := range uint64(n) { // the Refs are made up: nothing reads them
+			r := arena.Unpack(i + 1)
+			d.Insert(mix(uint64(r)), r)
+		}
+		if got := float64(d.TableBytes()) / float64(n); got > c.most {
+			t.Errorf("%.1f entries a bucket: %.2f bytes each, want at most %.2f", c.load, got,
+				c.most)
+		}
+		if err := d.Check(); err != nil {
+			t.Error(err)
+		}
+		d.Drain(1<<30, func(arena.Ref) {})
+		a.Close()
+	}
+}
+
 // TestMayGrow checks that against MayGrow's advice chains grow longer, up to fullLoad, and that
 // otherwise the table doubles.
 func TestMayGrow(t *testing.T) {
@@ -244,10 +271,10 @@ func TestMayGrow(t *testing.T) {
 		Match:   func(arena.Ref, []byte) bool { return true },
 		MayGrow: func(int) bool { return may },
 	})
-	next := arena.Ref(8)
+	next := uint64(1)
 	fill := func(n int) {
-		for ; d.Len() < n; next += 8 { // the Refs are made up: nothing reads them
-			d.Insert(mix(uint64(next)), next)
+		for ; d.Len() < n; next++ { // the Refs are made up: nothing reads them
+			d.Insert(mix(uint64(arena.Unpack(next))), arena.Unpack(next))
 		}
 		for d.RehashSlice(1 << 16) {
 		}

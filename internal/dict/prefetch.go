@@ -64,10 +64,10 @@ func (d *Dict) PrefetchChain(h uint64) {
 // prefetchFound asks for the entries in bucket b that may be h's. It reports whether there are any.
 func (d *Dict) prefetchFound(b *bucket, h uint64) (found bool) {
 	tag := tagOf(h)
-	for m := matches(b[0], fpLanes(h)); m != 0; m &= m - 1 {
-		s := b[bits.TrailingZeros64(m)>>3&7]
+	for m := b.matches(fpLanes(h)); m != 0; m &= m - 1 {
+		s := b.slot(slotOf(m))
 		if (s^tag)&^refMask == 0 {
-			p := d.a.Pointer(arena.Ref(s & refMask))
+			p := d.a.Pointer(arena.Unpack(s))
 			arena.PrefetchAt(p)
 			if d.f.Far != 0 {
 				arena.PrefetchAt(unsafe.Add(p, d.f.Far))

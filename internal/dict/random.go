@@ -103,7 +103,7 @@ func (d *Dict) Uniform(rnd func() uint64) arena.Ref {
 			b = d.next(b)
 		}
 		if i < b.count() {
-			return arena.Ref(b[i+1] & refMask)
+			return b.ref(i)
 		}
 	}
 	return d.randomNear(rnd)

@@ -49,17 +49,17 @@ func (d *Dict) moveChain(b *bucket) {
 	newBits := to.mask &^ from.mask // index bits that the bucket's number does not give
 	head := b
 	for {
-		for i, n := 1, b.count(); i <= n; i++ {
-			slot := b[i]
+		for i := range b.count() {
+			slot, fp := b.slot(i), b.fp(i)
 			at := d.moved
 			switch {
 			case newBits == 0: // the table shrinks
 			case newBits&^tagIndex == 0:
-				at |= slot >> arena.RefBits << tagShift & newBits
+				at |= (slot>>arena.PackedBits<<tagShift | fp<<fpShift) & newBits
 			default:
-				at = d.f.Hash(arena.Ref(slot & refMask))
+				at = d.f.Hash(arena.Unpack(slot))
 			}
-			d.longest[1] = max(d.longest[1], d.put(to.at(at), b.fp(i), slot))
+			d.longest[1] = max(d.longest[1], d.put(to.at(at), fp, slot))
 		}
 		if b[0]&hasLink == 0 {
 			break

@@ -61,8 +61,8 @@ func (d *Dict) collect(cursor uint64, refs []arena.Ref) ([]arena.Ref, uint64) {
 
 func (d *Dict) appendChain(refs []arena.Ref, b *bucket) []arena.Ref {
 	for {
-		for i := 1; i <= b.count(); i++ {
-			refs = append(refs, arena.Ref(b[i]&refMask))
+		for i := range b.count() {
+			refs = append(refs, b.ref(i))
 		}
 		if b[0]&hasLink == 0 {
 			return refs

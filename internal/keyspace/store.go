@@ -16,9 +16,8 @@ import (
 //
 // A layout with one dict for each of the 16384 cluster slots is an addition to this file:
 //
-//   - of chooses the dict. Keyspace.Hash puts the slot into 14 of the bits 28 to 55 of a hash. A
-//     dict uses these for nothing: its index begins at bit 0, it keeps the bits 16 to 27, and the
-//     fingerprint is 56 to 63. So a hash still is all that a lookup, a record of the timing wheel
+//   - of chooses the dict. Keyspace.Hash puts the slot into the bits 33 to 46 of a hash. A dict
+//     looks only at those below. So a hash still is all that a lookup, a record of the timing wheel
 //     or a candidate for eviction has to carry.
 //   - Cursors of scan and defrag hold the slot below the cursor of its dict.
 //   - random and sample choose a dict by its share of the keys, then a key in it.

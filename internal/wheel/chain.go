@@ -8,9 +8,13 @@ import (
 )
 
 const (
+	// HashBits is how many low bits of a hash a record keeps.
+	HashBits = 48
+
 	headerSize = 24
-	fixedSize  = 10 // of a record: hash and db
+	fixedSize  = 8 // of a record: hash and db
 	classes    = 7
+	hashMask   = 1<<HashBits - 1
 	whole      = 8 // the level of blocks whose records hold all bytes of their deadlines
 
 	offNext  = 0
@@ -151,8 +155,7 @@ func (r Expiry) encode(b []byte, i int) {
 	p := b[headerSize+i*size:][:size]
 	// The deadline's bytes are the last of the record: what stands before them is written next.
 	binary.LittleEndian.PutUint64(p[size-8:], ordinal(r.Deadline)<<(64-slotBits*level))
-	binary.LittleEndian.PutUint64(p, r.Hash)
-	binary.LittleEndian.PutUint16(p[8:], r.DB)
+	binary.LittleEndian.PutUint64(p, r.Hash&hashMask|uint64(r.DB)<<HashBits)
 }
 
 // decode returns record i of the block b.
@@ -161,9 +164,10 @@ func decode(b []byte, i int) Expiry {
 	size := recordSize(level)
 	p := b[headerSize+i*size:][:size]
 	low := binary.LittleEndian.Uint64(p[size-8:]) >> (64 - slotBits*level)
+	tag := binary.LittleEndian.Uint64(p)
 	return Expiry{
 		Deadline: instant(blockBase(b) | low),
-		Hash:     binary.LittleEndian.Uint64(p),
-		DB:       binary.LittleEndian.Uint16(p[8:]),
+		Hash:     tag & hashMask,
+		DB:       uint16(tag >> HashBits),
 	}
 }

@@ -30,14 +30,14 @@
 //	+--------+-----+-----+-----+-----+--+------+--------+--------+----
 //	| next   | n   | off | cls | lvl |  | base | record | record | ...    little endian
 //	+--------+-----+-----+-----+-----+--+------+--------+--------+----
-//	record: hash (8) db (2) deadline (lvl bytes)
+//	record: hash (6) db (2) deadline (lvl bytes)
 //
 // off counts the records already taken, n those written, cls picks the size. All deadlines of a
 // slot of level lvl agree in their bytes from that level on. These are the block's base; a record
 // holds only those below. Blocks of records that were late when they came hold whole deadlines.
 //
 // A chain's first block has 88 bytes and each next about twice as many, up to 4096. So a lone far
-// deadline takes 88 bytes, and one of a full slot 12 bytes within 4.6 hours and 13 within 49 days.
+// deadline takes 88 bytes, and one of a full slot 10 bytes within 4.6 hours and 11 within 49 days.
 //
 // # Slices
 //
@@ -119,8 +119,8 @@ func (w *Wheel) Len() int { return w.count }
 func (w *Wheel) MemoryBytes() int64 { return w.bytes }
 
 // Add stores a record to be fired once deadlineMs is reached; one that is not in the future fires
-// at the next Advance. Records are not unique: adding one twice fires it twice. Callable from a
-// fire callback. O(1), no Go allocation.
+// at the next Advance. Of the hash the low HashBits are kept and given back. Records are not
+// unique: adding one twice fires it twice. Callable from a fire callback. O(1), no Go allocation.
 func (w *Wheel) Add(deadlineMs int64, hash uint64, db uint16) {
 	w.count++
 	w.place(Expiry{Deadline: deadlineMs, Hash: hash, DB: db})
