@@ -84,7 +84,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -95,30 +94,22 @@ import (
 	"godwit/internal/testserver"
 )
 
-// Sides of every comparison: the index of pair and series.
-const (
-	sideRedis = iota
-	sideGodwit
-	sides
-)
-
-var sideNames = [sides]string{"Redis", "Godwit"}
-
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections",
-	"elements", "big", "wakeup", "light", "pubsub", "scripts", "sketches", "atomicity"}
+var partNames = []string{"latency", "throughput", "batches", "rss", "bulk", "expiry", "events",
+	"collections", "elements", "big", "wakeup", "light", "pubsub", "scripts", "sketches",
+	"atomicity"}
 
-// ownNames lists the measurements that Redis has no part in.
+// ownNames lists the measurements that Godwit takes part in alone.
 var ownNames = []string{"modules"}
 
 // bench is one run: what to measure, the servers to start, and the report to fill.
 type bench struct {
-	plan   plan
-	paths  [sides]string
-	dir    string // scratch folder, removed at the end
-	procs  *procs
-	report *report
-	log    io.Writer
+	plan    plan
+	contest contest
+	dir     string // scratch folder, removed at the end
+	procs   *procs
+	report  *report
+	log     io.Writer
 }
 
 type options struct {
@@ -126,9 +117,10 @@ type options struct {
 	only               []string
 	rounds             int
 	keys               int
+	scale              float64
 	tests              []string
 	pipelines          []int
-	godwit, redis      string
+	godwit, against    string
 	output, readmePath string
 	figures            bool
 }
@@ -167,17 +159,19 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	var only, tests, pipelines string
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.SetOutput(errw)
-	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under one minute")
+	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under two minutes")
 	known := slices.Concat(partNames, ownNames, persistNames)
 	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","),
 		"comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
-	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 3000000, or 200000 with -quick)")
+	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 1000000, or 200000 with -quick)")
+	fs.Float64Var(&o.scale, "scale", 1, "scales the numbers of operations and the windows")
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
-	fs.StringVar(&pipelines, "pipelines", "1,16,100", "pipeline depths of the throughput part")
+	fs.StringVar(&pipelines, "pipelines", "1,16", "pipeline depths of the throughput part")
 	fs.StringVar(&o.godwit, "godwit", "",
 		"server to measure as Godwit (default: one that is built for this run)")
-	fs.StringVar(&o.redis, "redis", "redis-server", "server to measure against")
+	fs.StringVar(&o.against, "against", defaultAgainst,
+		"comma-separated servers to measure against, newest first: NAME=PATH, or a known NAME")
 	fs.StringVar(&o.output, "o", "", "also write the report to this file")
 	fs.StringVar(&o.readmePath, "readme", "",
 		"afterwards bring the figures of this README and the docs beside it up to the reports")
@@ -203,8 +197,8 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 		}
 		o.pipelines = append(o.pipelines, p)
 	}
-	if o.rounds < 0 || o.keys < 0 || (o.keys > 0 && o.keys < 1000) {
-		return o, errors.New("-rounds and -keys want a positive number (at least 1000 keys)")
+	if o.rounds < 0 || o.keys < 0 || (o.keys > 0 && o.keys < 1000) || o.scale <= 0 {
+		return o, errors.New("-rounds, -keys and -scale want a positive number, at least 1000 keys")
 	}
 	return o, nil
 }
@@ -248,7 +242,11 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		defer testserver.RemoveBuilds()
 		o.godwit = path
 	}
-	rep, err := measure(ctx, p, [sides]string{o.redis, o.godwit}, stderr)
+	all, err := newContest(o.against, o.godwit)
+	if err != nil {
+		return err
+	}
+	rep, err := hold(ctx, p, all, stderr)
 	if err != nil {
 		return err
 	}
@@ -257,7 +255,7 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		return err
 	}
 	if o.output != "" {
-		if err := replaceFile(o.output, "# Godwit beside Redis\n\n"+text); err != nil {
+		if err := replaceFile(o.output, "# Godwit beside Redis and Valkey\n\n"+text); err != nil {
 			return err
 		}
 	}
@@ -267,23 +265,17 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// measure runs the parts of p and returns the filled report. No process it started outlives it.
-func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*report, error) {
-	for i, path := range paths {
-		full, err := exec.LookPath(path)
-		if err != nil {
-			return nil, err
-		}
-		if paths[i], err = filepath.Abs(full); err != nil {
-			return nil, err
-		}
+// hold runs the parts of p and returns the filled report. No process it started outlives it.
+func hold(ctx context.Context, p plan, c contest, log io.Writer) (*report, error) {
+	if err := c.resolve(); err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "godwit-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{plan: p, paths: paths, dir: dir, procs: newProcs(), log: log}
+	b := &bench{plan: p, contest: c, dir: dir, procs: newProcs(), log: log}
 	defer b.procs.killAll()
 	// Killing the servers on an interrupt also fails every blocked socket read at once.
 	stop := context.AfterFunc(ctx, b.procs.killAll)
@@ -294,7 +286,7 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	b.report = newReport(p, describeMachine(ctx, paths))
+	b.report = newReport(p, c, describeMachine(ctx, c), log)
 	others, err := startOtherWork()
 	if err != nil {
 		return nil, err
@@ -315,6 +307,7 @@ func (b *bench) runParts(ctx context.Context) error {
 		run  func(context.Context) error
 	}{
 		{"latency or throughput", b.loadedParts},
+		{"batches", b.batches},
 		{"rss", b.rss},
 		{"bulk", b.bulk},
 		{"expiry", b.expiry},
@@ -333,27 +326,15 @@ func (b *bench) runParts(ctx context.Context) error {
 		{"modules", b.modules},
 		{"atomicity", b.atomicity},
 	} {
+		start := time.Now()
 		if err := part.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
+		if took := time.Since(start); took > time.Second {
+			b.progress("%s took %v", part.name, took.Round(time.Second))
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// eachRound calls f for both sides in every round. The side that goes first changes with the round.
-func (b *bench) eachRound(ctx context.Context, f func(round, side int) error) error {
-	for round := range b.plan.rounds {
-		for i := range sides {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			side := i ^ round&1
-			if err := f(round, side); err != nil {
-				return fmt.Errorf("%s, round %d: %w", sideNames[side], round+1, err)
-			}
 		}
 	}
 	return nil

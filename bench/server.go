@@ -28,7 +28,7 @@ func (b *bench) startWith(ctx context.Context, side int, args ...string) (*serve
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.procs.start(testserver.Options{Program: b.paths[side], Dir: dir,
+	s, err := b.procs.start(testserver.Options{Program: b.contest[side].path, Dir: dir,
 		Args: append([]string{"--appendonly", "no"}, args...)})
 	if err != nil {
 		return nil, err
