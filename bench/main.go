@@ -1,41 +1,51 @@
 //go:build linux
 
-// Command bench measures Godwit against a redis-server from PATH, side by side, and prints medians
-// and ratios.
+// Command bench measures Godwit beside Redis 8, Valkey 9 and the distribution's Redis 7, and prints
+// medians, ratios and which goals are met.
 //
-//	go run ./bench                                  everything, about 20 minutes
-//	go run ./bench -quick                           everything, small, under one minute
+//	go run ./bench                                  everything, at most 30 minutes
+//	go run ./bench -quick                           everything, small, under two minutes
 //	go run ./bench -only throughput -tests get,set -pipelines 16
+//	go run ./bench -against redis8,before=/tmp/old -godwit /tmp/new -only batches
 //	go run ./bench -o bench/RESULTS.md -readme README.md
 //	go run ./bench -figures                         only the pages, from the reports
 //
+// # Contest
+//
+// -against lists the other servers, newest first: redis8 and valkey9, which scripts/peers.sh
+// unpacks (make peers), redis7, which is the redis-server of the PATH, or NAME=PATH. A table has a
+// column for each. Its ratio is Godwit ÷ the better one of the others, of the printed figures.
+// Redis 7 is only shown: it counts where it is the only other server.
+//
 // # Method
 //
-// Both servers run on the same machine with the same arguments, on free loopback ports, without
-// persistence. Absolute figures say more about the machine than about the servers, so nothing here
-// judges one. Each measurement is taken from both servers in the same round. The rounds alternate
-// (A B, then B A, …) so that a slow drift of the machine hits both, and the report shows the median
-// of the rounds. A ratio is always Godwit ÷ Redis, of the two figures that stand beside it.
+// All servers run on the same machine with the same arguments, on free loopback ports, without
+// persistence. Absolute figures say more about the machine than about the servers. Each measurement
+// is taken from all servers in the same round. Each round begins with another server, so that a
+// slow drift of the machine hits all, and the report shows the median of the rounds. CPU time of
+// the server is the main measure: nanoseconds of its threads from schedstat, where the kernel has
+// it. The throughput beside it is shared with the client that measures it.
 //
 // The parts (-only takes a comma-separated list of them):
 //
-//   - throughput: redis-benchmark with 50 connections over a loaded key space, for each command and
-//     pipeline depth. Operations per second as it reports them, and the CPU time of the server's
-//     threads (nanoseconds from schedstat, where the kernel has it) divided by the operations. An
-//     MSET of ten keys is one operation.
 //   - latency: a probe connection sends one GET at a fixed rate while eight other connections keep
 //     the server moderately busy, with the key space loaded.
-//   - rss: growth of resident memory since the idle start divided by the number of keys. Before
-//     that, lookups of missing keys drive the rehash that the load began to its end.
+//   - throughput: redis-benchmark with 50 connections over a loaded key space, for each command and
+//     pipeline depth: CPU time of the server for each operation, and operations a second. An MSET
+//     of ten keys is one operation.
+//   - batches: the same for commands with ten keys or members, and pipelines of different commands.
+//   - rss: growth of resident memory since the idle start divided by the number of keys, with and
+//     without deadlines, and with a tenth of the keys. Before that, lookups of missing keys drive
+//     the rehash that the load began to its end.
 //   - bulk: `redis-cli --pipe` fed from a file; CPU time of the server divided by the number of
 //     SETs.
 //   - expiry: keys whose deadlines all fall into one second. The probe's p99.9 from the first
 //     deadline until DBSIZE is 0 against its p99.9 just before, and the time from the last deadline
 //     until the database is empty.
 //   - events: the probe's p99.9 while the key table doubles under a steady load of inserts, during
-//     FLUSHALL ASYNC and UNLINK of big strings, each against the same server's idle p99.9 of the
-//     same round. The row `overwrite` is a control: the same load as for growth, but on keys that
-//     exist.
+//     BGSAVE, BGREWRITEAOF, FLUSHALL ASYNC and UNLINK of big strings, each against the same
+//     server's idle p99.9. The row `overwrite` is a control: the same load as for growth, but on
+//     keys that exist.
 //   - collections: the rest of redis-benchmark's default list at pipelines 1 and 16, one server for
 //     a whole round.
 //   - elements: growth of used_memory for each element of one large collection of each type, and
@@ -44,8 +54,7 @@
 //     --pipe), and the longest wait of the probe while a big sorted set is deleted.
 //   - scripts: EVAL at pipeline 16.
 //   - sketches: HyperLogLog and geo at pipeline 16.
-//   - modules: what Redis has only in modules, on Godwit alone: throughput beside its own SET and
-//     GET.
+//   - modules: what the others have only in modules, on Godwit alone, beside its own SET and GET.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
 //   - light: one client that sends a GET 50 to 10,000 times a second: CPU time of the server for
 //     each request, and latency. And the CPU time of a server that nobody asks anything, without
@@ -53,12 +62,12 @@
 //   - pubsub: messages published and delivered a second, with 0 to 100 subscribers.
 //   - atomicity: transactions of ten commands, pipelined, and one after the other with WATCH.
 //
-// The parts about persistence, which `make bench-persist` runs:
+// The parts about persistence, which `make bench-persist` runs in at most 10 minutes:
 //
 //   - snapshot: BGSAVE and BGREWRITEAOF under a full write load: memory, throughput kept, the
 //     probe's p99.9. Once for each server.
 //   - files: SAVE, the file's size, and a start that loads it, with mixed keys.
-//   - appendfsync: throughput of SET with the log and without.
+//   - appendfsync: SET with the log and without.
 //
 // The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits
 // between the reply and the clock. While a server stalls, the probe cannot send. It counts the
@@ -70,7 +79,7 @@
 // The report says how much CPU time the rest of the machine used meanwhile. The medians bear some
 // of it; the last per mille of latencies does not.
 //
-// A missed target does not fail the run; only a measurement that could not be taken does. Each
+// A missed goal does not fail the run; only a measurement that could not be taken does. Each
 // process is ended by its own id, also after an error or an interrupt.
 package main
 

@@ -41,14 +41,18 @@ var keyKinds = []keyKind{
 func (k *keyKind) own() float64 { return float64(keyLen + k.size) }
 
 // rss measures resident memory for each key. Other load on the machine hardly matters to it: one
-// round is enough.
+// round is enough, but for few keys, where the server's own memory counts.
 func (b *bench) rss(ctx context.Context) error {
 	if !b.plan.has("rss") {
 		return nil
 	}
 	perKey, over := make([]series, len(keyKinds)), make([]series, len(keyKinds))
 	for i, k := range keyKinds {
-		err := b.eachServer(ctx, func(side int) error {
+		each := b.eachServer
+		if k.share > 1 {
+			each = b.eachRound
+		}
+		err := each(ctx, func(side int) error {
 			n, err := b.rssOf(ctx, side, k)
 			if err != nil {
 				return fmt.Errorf("%s: %w", k.name, err)

@@ -265,7 +265,7 @@ func (b *bench) files(ctx context.Context) error {
 		[]string{""}, measureSeconds)
 	t.row([]string{"SAVE"}, &save)
 	t.row([]string{"load"}, &load)
-	b.report.compare(titleFileSize, "", []string{""}, measureMB).row([]string{""}, &size)
+	b.report.compare(titleFileSize, "", nil, measureMB).row(nil, &size)
 	return err
 }
 

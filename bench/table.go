@@ -49,7 +49,7 @@ func (r *report) compare(title, note string, labels []string, measures ...measur
 
 // row adds a row to each table. values holds a series for each measure.
 func (c *comparison) row(labels []string, values ...*series) {
-	line := c.title + ": " + strings.Join(labels, ", ")
+	line := strings.TrimSuffix(c.title+": "+strings.Join(labels, ", "), ": ")
 	for i, m := range c.measures {
 		f := figure{measure: m.name, titles: c.report.contest.titles()}
 		for side := range c.report.contest {
@@ -113,13 +113,14 @@ func (t *table) servers() (from, to int) {
 	return from, to
 }
 
-// label names a row by the cells before the first figure.
+// label names a row by the cells before the first figure. A bare number stands behind the head of
+// its column.
 func (t *table) label(row []string, cells int) string {
 	var words []string
 	for i, h := range t.header[:cells] {
 		switch {
 		case row[i] == "":
-		case i == 0 && !strings.ContainsAny(row[i][:1], "0123456789"):
+		case i == 0 && strings.Trim(row[i], "0123456789") != "":
 			words = append(words, row[i])
 		default:
 			words = append(words, h+" "+row[i])
