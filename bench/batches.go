@@ -86,8 +86,8 @@ func (b *bench) batches(ctx context.Context) error {
 	})
 	t := b.report.compare(titleBatches,
 		fmt.Sprintf("%s keys, and as many fields and members; redis-benchmark, 50 connections. "+
-			"An operation is one command. The last row: %d connections with pipelines of GET, SET, "+
-			"EXISTS, TTL, HGET, HSET, SISMEMBER, ZADD, twice.", count(b.plan.elements),
+			"An operation is one command. The last row: %d connections with pipelines of GET, "+
+			"SET, EXISTS, TTL, HGET, HSET, SISMEMBER, ZADD, twice.", count(b.plan.elements),
 			mixedConns),
 		[]string{"command", "pipeline"}, measureCPU, measureOps)
 	for i, c := range cases {

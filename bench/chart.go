@@ -25,7 +25,7 @@ func charts() []chart {
 		return pageFigure{name, row, measureCPU.name}
 	}
 	single := func(name string) pageFigure {
-		return pageFigure{name + " alone", titleStrings + ": " + name + ", pipeline 1",
+		return pageFigure{name + ", pipeline 1", titleStrings + ": " + name + ", pipeline 1",
 			measureCPU.name}
 	}
 	key := func(row string) pageFigure { return pageFigure{row, titleMemory + ": " + row, "B/key"} }
@@ -33,7 +33,7 @@ func charts() []chart {
 		return pageFigure{name, titleElements + ": " + row, measureElement.name}
 	}
 	return []chart{
-		{"docs/speed.svg", "Server CPU for each command, pipelines of 16; Redis 8 = 1, less is better",
+		{"docs/speed.svg", "Server CPU for each command, at pipeline 16 if not said; Redis 8 = 1",
 			[]pageFigure{single("GET"), single("SET"),
 				speed("GET", titleStrings), speed("SET", titleStrings),
 				speed("INCR", titleStrings), speed("MSET of 10", titleStrings),
@@ -48,7 +48,8 @@ func charts() []chart {
 				element("field of a large hash", "hash, for each field"),
 				element("member of a large set", "set, for each member"),
 				element("member of a sorted set", "zset, for each member")}, false},
-		{"docs/latency.svg", "p99.9 of a GET in milliseconds, less is better", latencyBars(), false},
+		{"docs/latency.svg", "p99.9 of a GET in milliseconds, less is better", latencyBars(),
+			false},
 	}
 }
 

@@ -233,8 +233,8 @@ func (g *goal) bound() string {
 	return sign + fmt.Sprint(g.limit) + unit
 }
 
-// goalSection returns the table of the goals that the tables have figures for, nil if there is none.
-// The verdict of a run that is too small to judge stands in brackets.
+// goalSection returns the table of the goals that the tables have figures for, nil if there is
+// none. The verdict of a run that is too small to judge stands in brackets.
 func goalSection(tables []table, brackets bool) *section {
 	s := &section{title: "Goals", note: "Each with its figure of this run. A ratio is Godwit ÷ " +
 		"the better one of Redis 8 and Valkey 9 where nothing else is said. A missed goal does " +

@@ -57,17 +57,17 @@ func fullPlan() plan {
 	return plan{
 		parts: partNames, rounds: 3, keys: 1_000_000, valueSize: 64,
 		tests: testNames, pipelines: []int{1, 16},
-		ops:        scaledOps(0.7),
+		ops:        scaledOps(0.5),
 		probeEvery: time.Millisecond, latencyTime: 5 * time.Second,
 		rssKeys: 1_000_000, rssPause: 100 * time.Millisecond,
-		expireKeys: 1_000_000, expireLead: 6 * time.Second,
+		expireKeys: 1_000_000, expireLead: 5 * time.Second,
 		expireIdle: 2 * time.Second, expireWait: time.Minute,
 		growFrom: 600_000, growTo: 1_250_000, growRate: 150_000,
 		eventProbeEvery: 250 * time.Microsecond, eventWindow: 2 * time.Second,
 		bigValues: 5, bigValueSize: 100 << 20,
 		elements: 1_000_000, bigMembers: 3_000_000, bigOps: 200_000,
 		persistKeys: 2_000_000, persistWindow: 3 * time.Second,
-		wakeupTime: 2 * time.Second, lightTime: 3 * time.Second, idleConns: 5000,
+		wakeupTime: 2 * time.Second, lightTime: 2500 * time.Millisecond, idleConns: 5000,
 		multiOps: 2_000_000,
 	}
 }

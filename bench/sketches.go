@@ -95,13 +95,14 @@ func hllGroup(p *plan) sketchGroup {
 	return sketchGroup{
 		name: "HyperLogLog", keys: p.elements, load: []generated{load},
 		cases: []sketchCase{
-			{name: "PFADD to one", args: []string{"PFADD", "hll", "element:__rand_int__"}, scale: 1},
+			{name: "PFADD to one", args: []string{"PFADD", "hll", "element:__rand_int__"},
+				scale: 1},
 			{name: "PFADD to many",
 				args: []string{"PFADD", "hll:__rand_int__", "element:__rand_int__"}, scale: 1},
 			{name: "PFCOUNT of one", args: []string{"PFCOUNT", "hll:0"}, scale: 1},
-			{name: "PFCOUNT of 10 dense", args: append([]string{"PFCOUNT"}, ten...), scale: 0.02},
+			{name: "PFCOUNT of 10 dense", args: append([]string{"PFCOUNT"}, ten...), scale: 0.01},
 			{name: "PFMERGE of 10 dense", args: append([]string{"PFMERGE", "dst"}, ten...),
-				scale: 0.02},
+				scale: 0.01},
 		},
 	}
 }
