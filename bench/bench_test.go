@@ -220,6 +220,16 @@ func TestParseFlags(t *testing.T) {
 	}
 }
 
+func TestScaleShortensARun(t *testing.T) {
+	o, err := parseFlags([]string{"-scale", "0.1", "-keys", "5000"}, io.Discard)
+	succeeds(t, err)
+	p, full := fullPlan(), fullPlan()
+	p.apply(o)
+	equal(t, full.ops("get", 16)/10, p.ops("get", 16))
+	equal(t, full.latencyTime/10, p.latencyTime)
+	equal(t, 5000, p.elements)
+}
+
 // tinyPlan returns a plan that runs every part in moments.
 func tinyPlan() plan {
 	p := quickPlan()

@@ -243,17 +243,17 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 			return fmt.Errorf("%w (it comes with the distribution's redis-tools package)", err)
 		}
 	}
+	all, err := newContest(o.against, o.godwit)
+	if err != nil {
+		return err
+	}
 	if o.godwit == "" {
 		path, err := testserver.Build("-trimpath")
 		if err != nil {
 			return err
 		}
 		defer testserver.RemoveBuilds()
-		o.godwit = path
-	}
-	all, err := newContest(o.against, o.godwit)
-	if err != nil {
-		return err
+		all[all.godwit()].path = path
 	}
 	rep, err := hold(ctx, p, all, stderr)
 	if err != nil {
