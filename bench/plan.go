@@ -74,20 +74,20 @@ func fullPlan() plan {
 
 func quickPlan() plan {
 	p := fullPlan()
-	p.quick, p.rounds, p.keys = true, 1, 100_000
-	p.ops = scaledOps(0.06)
-	p.latencyTime = time.Second
-	p.rssKeys = 100_000
-	p.expireKeys, p.expireLead, p.expireIdle, p.expireWait = 100_000, 1200*time.Millisecond,
-		500*time.Millisecond, 10*time.Second
-	p.growFrom, p.growTo = 58_000, 120_000
-	p.eventWindow = 500 * time.Millisecond
-	p.bigValues, p.bigValueSize = 4, 32<<20
-	p.elements, p.bigMembers, p.bigOps = 50_000, 100_000, 20_000
-	p.persistKeys, p.persistWindow = 100_000, 500*time.Millisecond
-	p.wakeupTime = 300 * time.Millisecond
-	p.lightTime, p.idleConns = 200*time.Millisecond, 200
-	p.multiOps = 160_000
+	p.quick, p.rounds, p.keys = true, 1, 60_000
+	p.ops = scaledOps(0.04)
+	p.latencyTime = 500 * time.Millisecond
+	p.rssKeys, p.rssPause = 60_000, 20*time.Millisecond
+	p.expireKeys, p.expireLead, p.expireIdle, p.expireWait = 50_000, 800*time.Millisecond,
+		300*time.Millisecond, 10*time.Second
+	p.growFrom, p.growTo = 38_000, 80_000
+	p.eventWindow = 300 * time.Millisecond
+	p.bigValues, p.bigValueSize = 4, 16<<20
+	p.elements, p.bigMembers, p.bigOps = 30_000, 60_000, 10_000
+	p.persistKeys, p.persistWindow = 60_000, 300*time.Millisecond
+	p.wakeupTime = 200 * time.Millisecond
+	p.lightTime, p.idleConns = 150*time.Millisecond, 200
+	p.multiOps = 80_000
 	return p
 }
 
