@@ -106,16 +106,17 @@ func lightLoad(s *server, rate int, window time.Duration) (cpu float64, l latenc
 	return used / float64(n), summarize(samples), err
 }
 
-// idle measures what servers cost that nobody asks anything.
+// idle measures what servers cost that nobody asks anything, one server after the other: there are
+// not descriptors for the connections of all.
 func (b *bench) idle(ctx context.Context, all []*server) error {
 	t := b.report.compare(titleIdle, "The server's CPU time while nobody sends anything.",
 		[]string{"connections"}, measureIdle)
 	for _, conns := range []int{0, b.plan.idleConns} {
 		var cpu series
-		err := b.eachRound(ctx, func(side int) error {
-			percent, err := b.idleLoad(ctx, all[side], conns)
-			cpu.add(side, percent)
-			return err
+		err := b.eachServer(ctx, func(side int) error {
+			return b.idleLoad(ctx, all[side], conns, func(percent float64) {
+				cpu.add(side, percent)
+			})
 		})
 		if err != nil {
 			return err
@@ -125,24 +126,33 @@ func (b *bench) idle(ctx context.Context, all []*server) error {
 	return nil
 }
 
-// idleLoad returns the server's share of a core in percent, with connections that send nothing.
-func (b *bench) idleLoad(ctx context.Context, s *server, conns int) (percent float64, err error) {
+// idleLoad opens connections that send nothing. add receives the server's share of a core in
+// percent, for each round, after as much time has passed for what the connections have begun.
+func (b *bench) idleLoad(ctx context.Context, s *server, conns int,
+	add func(percent float64)) error {
 	for range conns {
 		c, err := net.Dial("tcp", s.Addr)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		defer c.Close()
 	}
 	if err := welcomed(s.Addr); err != nil {
-		return 0, err
+		return err
 	}
-	if err := sleep(ctx, b.plan.lightTime/10); err != nil { // what the connections began ends
-		return 0, err
+	pause := func() error { return sleep(ctx, b.plan.lightTime) }
+	if err := pause(); err != nil {
+		return err
 	}
-	start := time.Now()
-	used, err := cpuDuring(s, func() error { return sleep(ctx, b.plan.lightTime) })
-	return used / float64(time.Since(start).Microseconds()) * 100, err
+	for range b.plan.rounds {
+		start := time.Now()
+		used, err := cpuDuring(s, pause)
+		if err != nil {
+			return err
+		}
+		add(used / float64(time.Since(start).Microseconds()) * 100)
+	}
+	return nil
 }
 
 // welcomed waits until the server has accepted the connections made before.
