@@ -92,16 +92,16 @@ hostile: ## every command with hostile arguments from many connections, for HOST
 check: ## everything that CI runs: all tests, and some minutes of each long one
 check: format lint test test-race oracle soak-short hostile fuzz-short
 
-bench: ## side by side with redis-server, about 20 minutes; updates the pages
+bench: ## beside Redis 8, Valkey 9 and Redis 7, at most 30 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
 
 figures: ## the figures of README.md and docs, from the reports in bench
 	$(GO) run ./bench -figures
 
-bench-quick: ## the same in under a minute, without writing
+bench-quick: ## the same in under two minutes, without writing
 	$(GO) run ./bench -quick
 
-bench-persist: ## snapshots, files and the log beside redis-server, about 6 minutes
+bench-persist: ## snapshots, files and the log beside the same, at most 10 minutes
 	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md -readme README.md
 
 pgo: ## renew the profile that the compiler optimises the server by

@@ -14,14 +14,6 @@ import (
 	"godwit/internal/resp"
 )
 
-// targetMulti is the least throughput of transactions of ten commands, as Godwit ÷ Redis.
-// targetMultiClosed is that where each transaction waits for the one before: there most of the time
-// goes into system calls and into the client.
-const (
-	targetMulti       = 1.3
-	targetMultiClosed = 1.0
-)
-
 // The atomicity part measures transactions: MULTI, ten commands, EXEC, sent together as client
 // libraries do. It counts the ten commands. In one row, one connection always has many transactions
 // under way, so that the server alone is the limit. In the other, each connection waits for the
@@ -74,28 +66,20 @@ func (b *bench) atomicity(ctx context.Context) error {
 	if !b.plan.has("atomicity") {
 		return nil
 	}
-	b.report.section("Transactions",
-		fmt.Sprintf("MULTI, %d commands, EXEC. Counted are the commands in the transactions.",
-			multiCommands),
-		"transaction", "Redis k ops/s", "Godwit k ops/s", "ratio", "target",
-		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio")
 	keys := min(100_000, b.plan.multiOps/multiCommands)
+	sets, gets := multiSets(keys, b.plan.valueSize), multiGets(keys, b.plan.valueSize)
 	rows := []struct {
-		name   string
-		run    func(ctx context.Context, s *server) error
-		ops    int
-		target float64
+		name string
+		run  func(ctx context.Context, s *server) error
+		ops  int
 	}{
-		{"SET × 10, one connection, pipelined", b.multiPipelined(multiSets(keys, b.plan.valueSize)),
-			b.plan.multiOps, targetMulti},
-		{"GET × 10, one connection, pipelined", b.multiPipelined(multiGets(keys, b.plan.valueSize)),
-			b.plan.multiOps, targetMulti},
+		{"SET × 10, one connection, pipelined", b.multiPipelined(sets), b.plan.multiOps},
+		{"GET × 10, one connection, pipelined", b.multiPipelined(gets), b.plan.multiOps},
 		{fmt.Sprintf("WATCH, SET × 10, %d connections, one after the other", multiConns),
-			b.multiClosed(multiSets(keys, b.plan.valueSize)), b.plan.multiOps / 4,
-			targetMultiClosed},
+			b.multiClosed(sets), b.plan.multiOps / 4},
 	}
 	rps, cpu := make([]series, len(rows)), make([]series, len(rows))
-	err := b.eachRound(ctx, func(_, side int) error {
+	err := b.eachRound(ctx, func(side int) error {
 		s, err := b.start(ctx, side)
 		if err != nil {
 			return err
@@ -112,16 +96,14 @@ func (b *bench) atomicity(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
+	t := b.report.compare("Transactions",
+		fmt.Sprintf("MULTI, %d commands, EXEC. Counted are the commands in the transactions.",
+			multiCommands),
+		[]string{"transaction"}, measureCPU, measureOps)
 	for i, row := range rows {
-		b.progress("%s  ops/s %.2f×  CPU/op %.2f×", row.name, rps[i].ratio(), cpu[i].ratio())
-		ops, used := rps[i].show("%.0f", 1e3), cpu[i].show("%.2f", 1)
-		b.report.last().row(row.name, ops.redis, ops.godwit, ops.ratio,
-			b.report.atLeast(ops.value, row.target, ""), used.redis, used.godwit, used.ratio)
+		t.row([]string{row.name}, &cpu[i], &rps[i])
 	}
-	return nil
+	return err
 }
 
 // multiPipelined sends all transactions through one connection.

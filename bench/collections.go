@@ -49,19 +49,22 @@ func (b *bench) collections(ctx context.Context) error {
 		return nil
 	}
 	tests := collectionTests()
-	b.report.collectionsHeader()
+	t := b.report.compare(titleCollections,
+		fmt.Sprintf("The rest of redis-benchmark's default list: 50 connections, members from %s.",
+			count(b.plan.elements)),
+		[]string{"command", "pipeline"}, measureCPU, measureOps)
 	for _, pipeline := range []int{1, 16} {
 		rps, cpu := make([]series, len(tests)), make([]series, len(tests))
-		err := b.eachRound(ctx, func(_, side int) error {
+		err := b.eachRound(ctx, func(side int) error {
 			s, err := b.start(ctx, side)
 			if err != nil {
 				return err
 			}
 			defer s.stop()
-			for i, t := range tests {
-				r, c, err := b.benchmarkCollection(ctx, s, t, pipeline)
+			for i, test := range tests {
+				r, c, err := b.benchmarkCollection(ctx, s, test, pipeline)
 				if err != nil {
-					return fmt.Errorf("%s: %w", t.name, err)
+					return fmt.Errorf("%s: %w", test.name, err)
 				}
 				rps[i].add(side, r)
 				cpu[i].add(side, c)
@@ -71,10 +74,8 @@ func (b *bench) collections(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for i, t := range tests {
-			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", t.name, pipeline, rps[i].ratio(),
-				cpu[i].ratio())
-			b.report.collectionsRow(t.name, pipeline, &rps[i], &cpu[i])
+		for i, test := range tests {
+			t.row([]string{testTitle(test.name), strconv.Itoa(pipeline)}, &cpu[i], &rps[i])
 		}
 	}
 	return nil
@@ -140,8 +141,7 @@ func pipeFile(ctx context.Context, s *server, path string, n int) (cpu float64, 
 // elementKind is a collection, or many, whose memory is measured.
 type elementKind struct {
 	generated
-	per    string  // what a figure is for
-	target float64 // Godwit ÷ Redis at most
+	per string // what a figure is for
 }
 
 // elementKinds returns one collection of n elements of each type, and n small hashes. Members have
@@ -152,23 +152,26 @@ func elementKinds(n int) []elementKind {
 	return []elementKind{
 		{generated{"zset", n, func(dst []byte, rnd *rand.Rand, i int) []byte {
 			return resp.AppendCommand(dst, "ZADD", "k", strconv.Itoa(rnd.IntN(1<<30)), member(i))
-		}}, "member", 0.75},
+		}}, "member"},
 		{generated{"hash", n, func(dst []byte, _ *rand.Rand, i int) []byte {
 			return resp.AppendCommand(dst, "HSET", "k", member(i), value(i))
-		}}, "field", 0.8},
+		}}, "field"},
 		{generated{"set", n, func(dst []byte, _ *rand.Rand, i int) []byte {
 			return resp.AppendCommand(dst, "SADD", "k", member(i))
-		}}, "member", 0.85},
+		}}, "member"},
 		{generated{"list", n, func(dst []byte, _ *rand.Rand, i int) []byte {
 			return resp.AppendCommand(dst, "RPUSH", "k", member(i))
-		}}, "element", 1.0},
+		}}, "element"},
 		{generated{"small hashes", n, func(dst []byte, _ *rand.Rand, i int) []byte {
 			return resp.AppendCommand(dst, "HSET", string(appendKey(nil, i)), "field:1", value(i),
 				"field:2", value(i+1), "field:3", value(i+2),
 				"field:4", value(i+3), "field:5", value(i+4))
-		}}, "hash of 5 fields", 0.85},
+		}}, "hash of 5 fields"},
 	}
 }
+
+// measureElement is memory for each element.
+var measureElement = measure{"B", "%.1f", 1}
 
 // elements measures used_memory for each element. Other load on the machine does not matter to it:
 // one round is enough.
@@ -176,18 +179,22 @@ func (b *bench) elements(ctx context.Context) error {
 	if !b.plan.has("elements") {
 		return nil
 	}
-	b.report.elementsHeader()
+	n := count(b.plan.elements)
+	t := b.report.compare(titleElements,
+		fmt.Sprintf("Growth of used_memory: one collection of %s elements, members of 14 bytes, "+
+			"hash values of 2 to 8; and %s small hashes.", n, n),
+		[]string{"collection", "for each"}, measureElement)
 	for _, k := range elementKinds(b.plan.elements) {
 		var per series
-		for side := range sides {
+		err := b.eachServer(ctx, func(side int) error {
 			grown, err := b.growthOf(ctx, side, k.generated)
-			if err != nil {
-				return err
-			}
 			per.add(side, grown/float64(k.n))
+			return err
+		})
+		if err != nil {
+			return err
 		}
-		b.progress("elements %-12s %.2f×", k.name, per.ratio())
-		b.report.elementsRow(k, &per)
+		t.row([]string{k.name, k.per}, &per)
 	}
 	return nil
 }
@@ -259,30 +266,33 @@ func (b *bench) big(ctx context.Context) error {
 	if !b.plan.has("big") {
 		return nil
 	}
-	single := []string{"ZUNIONSTORE of two", "SINTER of two"}
 	cmds := bigCommands(b.plan.bigMembers, b.plan.bigOps)
-	cpu := make([]series, len(cmds)+len(single))
+	names := make([]string, 0, len(cmds)+2)
+	for _, c := range cmds {
+		names = append(names, c.name)
+	}
+	names = append(names, "ZUNIONSTORE of two", "SINTER of two")
+	cpu := make([]series, len(names))
 	var stall series
-	for side := range sides {
+	err := b.eachServer(ctx, func(side int) error {
 		figures, worst, err := b.bigOnce(ctx, side, cmds)
-		if err != nil {
-			return err
-		}
 		for i, f := range figures {
 			cpu[i].add(side, f)
 		}
 		stall.add(side, worst)
-	}
-	names := make([]string, 0, len(cpu))
-	for _, c := range cmds {
-		names = append(names, c.name)
-	}
-	names = append(names, single...)
+		return err
+	})
+	t := b.report.compare("Large collections",
+		fmt.Sprintf("ZRANK and ZRANGE of 10 on a sorted set of %s; the set operations on %s "+
+			"members each, half of them common. Once for each server.",
+			count(b.plan.bigMembers), count(b.plan.elements)),
+		[]string{"command"}, measureCPU)
 	for i, name := range names {
-		b.progress("big %-18s CPU %.2f×", name, cpu[i].ratio())
+		t.row([]string{name}, &cpu[i])
 	}
-	b.report.big(names, cpu, &stall)
-	return nil
+	b.report.compare("DEL of the large sorted set", "The longest wait of another client.",
+		nil, measureMax).row(nil, &stall)
+	return err
 }
 
 // bigOnce returns CPU times in µs: of each of cmds for one command, then of one ZUNIONSTORE and one

@@ -13,6 +13,9 @@ import (
 // setExpiringKeys.
 const dueWithin = time.Second
 
+// measureMs is a time that is long enough for whole milliseconds.
+var measureMs = measure{"ms", "%.0f", 1}
+
 // errLoadedTooLate reports that the keys began to expire before all of them were loaded.
 var errLoadedTooLate = errors.New("the load was not done before the first deadline")
 
@@ -22,23 +25,28 @@ type expiryResult struct {
 	emptyAfter   float64 // ms from the last deadline to DBSIZE 0
 }
 
+// expiryMeanwhile names the row of the window in which the keys expire.
+const expiryMeanwhile = "while keys expire"
+
 func (b *bench) expiry(ctx context.Context) error {
 	if !b.plan.has("expiry") {
 		return nil
 	}
-	var idle, during, diff, empty series
-	err := b.eachRound(ctx, func(round, side int) error {
+	var idle, during, empty series
+	err := b.eachRound(ctx, func(side int) error {
 		r, err := b.expiryOnce(ctx, side)
-		b.progress("expiry round %d %-6s  p99.9 idle %.3f, during %.3f ms; empty after %.0f ms",
-			round+1, sideNames[side],
-			r.idle.p999, r.during.p999, r.emptyAfter)
 		idle.add(side, r.idle.p999)
 		during.add(side, r.during.p999)
-		diff.add(side, r.during.p999-r.idle.p999)
 		empty.add(side, r.emptyAfter)
 		return err
 	})
-	b.report.expiry(&idle, &during, &diff, &empty)
+	c := b.report.compare(titleExpiry,
+		fmt.Sprintf("%s keys, all due within one second; a second client's GETs every %v.",
+			count(b.plan.expireKeys), b.plan.eventProbeEvery),
+		[]string{"window"}, measureP999)
+	c.row([]string{eventIdle}, &idle)
+	c.row([]string{expiryMeanwhile}, &during)
+	b.report.compare(titleEmpty, "Until DBSIZE is 0.", nil, measureMs).row(nil, &empty)
 	return err
 }
 

@@ -13,11 +13,8 @@ import (
 	"godwit/internal/resp"
 )
 
-// Targets of the light part: as Godwit ÷ Redis, and in percent of one core.
-const (
-	targetLight = 1.1
-	targetIdle  = 0.2
-)
+// measureIdle is the load of one core.
+var measureIdle = measure{"% of a core", "%.3f", 1}
 
 // lightRates are the requests a second of the only client. At the lower ones, a server sleeps
 // deeply before each request, so what it costs to wake up is what is measured.
@@ -27,43 +24,38 @@ var lightRates = []int{50, 100, 1_000, 10_000}
 const lightWarmup = 10
 
 // light measures servers that have little to do: one client that sends a GET now and then, and
-// connections that send nothing. One pair of servers serves all rows and rounds.
+// connections that send nothing. The same servers serve all rows and rounds.
 func (b *bench) light(ctx context.Context) error {
 	if !b.plan.has("light") {
 		return nil
 	}
-	var pair [sides]*server
-	for side := range sides {
-		s, err := b.start(ctx, side)
-		if err != nil {
-			return err
-		}
-		defer s.stop()
-		pair[side] = s
-		if err := pump(ctx, s.Addr, setKeys(b.plan.valueSize), 0, 1); err != nil {
-			return err
-		}
+	all, stop, err := b.startAll(ctx)
+	defer stop()
+	if err != nil {
+		return err
+	}
+	err = b.eachServer(ctx, func(side int) error {
+		return pump(ctx, all[side].Addr, setKeys(b.plan.valueSize), 0, 1)
+	})
+	if err != nil {
+		return err
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := b.lightLoads(ctx, pair); err != nil {
+	if err := b.lightLoads(ctx, all); err != nil {
 		return err
 	}
-	return b.idle(ctx, pair)
+	return b.idle(ctx, all)
 }
 
-func (b *bench) lightLoads(ctx context.Context, pair [sides]*server) error {
-	b.report.section("Light load",
+func (b *bench) lightLoads(ctx context.Context, all []*server) error {
+	t := b.report.compare(titleLight,
 		"One client sends a GET at a fixed rate. CPU is the server's for each request.",
-		"requests a second", "Redis CPU µs", "Godwit CPU µs", "ratio", "target",
-		"Redis p50 ms", "Godwit p50 ms", "ratio", "target",
-		"Redis p99 ms", "Godwit p99 ms", "ratio")
+		[]string{"requests a second"}, measureCPU, measureP50, measureP99)
 	for _, rate := range lightRates {
 		var cpu, p50, p99 series
-		err := b.eachRound(ctx, func(round, side int) error {
-			c, l, err := lightLoad(pair[side], rate, b.plan.lightTime)
-			b.progress("light round %d %-6s  %d/s  CPU %.2f µs  p50 %.4f  p99 %.4f ms", round+1,
-				sideNames[side], rate, c, l.p50, l.p99)
+		err := b.eachRound(ctx, func(side int) error {
+			c, l, err := lightLoad(all[side], rate, b.plan.lightTime)
 			cpu.add(side, c)
 			p50.add(side, l.p50)
 			p99.add(side, l.p99)
@@ -72,11 +64,7 @@ func (b *bench) lightLoads(ctx context.Context, pair [sides]*server) error {
 		if err != nil {
 			return err
 		}
-		used, mid, late := cpu.show("%.2f", 1), p50.show("%.4f", 1), p99.show("%.4f", 1)
-		b.report.last().row(fmt.Sprint(rate),
-			used.redis, used.godwit, used.ratio, b.report.atMost(used.value, targetLight, ""),
-			mid.redis, mid.godwit, mid.ratio, b.report.atMost(mid.value, targetLight, ""),
-			late.redis, late.godwit, late.ratio)
+		t.row([]string{fmt.Sprint(rate)}, &cpu, &p50, &p99)
 	}
 	return nil
 }
@@ -118,39 +106,51 @@ func lightLoad(s *server, rate int, window time.Duration) (cpu float64, l latenc
 	return used / float64(n), summarize(samples), err
 }
 
-// idle measures what servers cost that nobody asks anything.
-func (b *bench) idle(ctx context.Context, pair [sides]*server) error {
-	b.report.section("Idle", "CPU of one core, in percent, while nobody sends anything.",
-		"connections", "Redis %", "Godwit %", "ratio", "target")
+// idle measures what servers cost that nobody asks anything, one server after the other: there are
+// not descriptors for the connections of all.
+func (b *bench) idle(ctx context.Context, all []*server) error {
+	t := b.report.compare(titleIdle, "The server's CPU time while nobody sends anything.",
+		[]string{"connections"}, measureIdle)
 	for _, conns := range []int{0, b.plan.idleConns} {
-		for side := range sides {
-			for range conns {
-				c, err := net.Dial("tcp", pair[side].Addr)
-				if err != nil {
-					return err
-				}
-				defer c.Close()
-			}
-			if err := welcomed(pair[side].Addr); err != nil {
-				return err
-			}
-		}
 		var cpu series
-		err := b.eachRound(ctx, func(round, side int) error {
-			start := time.Now()
-			used, err := cpuDuring(pair[side], func() error { return sleep(ctx, b.plan.lightTime) })
-			percent := used / float64(time.Since(start).Microseconds()) * 100
-			b.progress("idle round %d %-6s  %d connections  %.3f %%", round+1, sideNames[side],
-				conns, percent)
-			cpu.add(side, percent)
-			return err
+		err := b.eachServer(ctx, func(side int) error {
+			return b.idleLoad(ctx, all[side], conns, func(percent float64) {
+				cpu.add(side, percent)
+			})
 		})
 		if err != nil {
 			return err
 		}
-		v := cpu.show("%.3f", 1)
-		b.report.last().row(fmt.Sprint(conns), v.redis, v.godwit, v.ratio,
-			b.report.atMost(cpu.median(sideGodwit), targetIdle, " %"))
+		t.row([]string{fmt.Sprint(conns)}, &cpu)
+	}
+	return nil
+}
+
+// idleLoad opens connections that send nothing. add receives the server's share of a core in
+// percent, for each round, after as much time has passed for what the connections have begun.
+func (b *bench) idleLoad(ctx context.Context, s *server, conns int,
+	add func(percent float64)) error {
+	for range conns {
+		c, err := net.Dial("tcp", s.Addr)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+	}
+	if err := welcomed(s.Addr); err != nil {
+		return err
+	}
+	pause := func() error { return sleep(ctx, b.plan.lightTime) }
+	if err := pause(); err != nil {
+		return err
+	}
+	for range b.plan.rounds {
+		start := time.Now()
+		used, err := cpuDuring(s, pause)
+		if err != nil {
+			return err
+		}
+		add(used / float64(time.Since(start).Microseconds()) * 100)
 	}
 	return nil
 }

@@ -1,41 +1,51 @@
 //go:build linux
 
-// Command bench measures Godwit against a redis-server from PATH, side by side, and prints medians
-// and ratios.
+// Command bench measures Godwit beside Redis 8, Valkey 9 and the distribution's Redis 7, and prints
+// medians, ratios and which goals are met.
 //
-//	go run ./bench                                  everything, about 20 minutes
-//	go run ./bench -quick                           everything, small, under one minute
+//	go run ./bench                                  everything, at most 30 minutes
+//	go run ./bench -quick                           everything, small, under two minutes
 //	go run ./bench -only throughput -tests get,set -pipelines 16
+//	go run ./bench -against redis8,before=/tmp/old -godwit /tmp/new -only batches
 //	go run ./bench -o bench/RESULTS.md -readme README.md
 //	go run ./bench -figures                         only the pages, from the reports
 //
+// # Contest
+//
+// -against lists the other servers, newest first: redis8 and valkey9, which scripts/peers.sh
+// unpacks (make peers), redis7, which is the redis-server of the PATH, or NAME=PATH. A table has a
+// column for each. Its ratio is Godwit ÷ the better one of the others, of the printed figures.
+// Redis 7 is only shown: it counts where it is the only other server.
+//
 // # Method
 //
-// Both servers run on the same machine with the same arguments, on free loopback ports, without
-// persistence. Absolute figures say more about the machine than about the servers, so nothing here
-// judges one. Each measurement is taken from both servers in the same round. The rounds alternate
-// (A B, then B A, …) so that a slow drift of the machine hits both, and the report shows the median
-// of the rounds. A ratio is always Godwit ÷ Redis, of the two figures that stand beside it.
+// All servers run on the same machine with the same arguments, on free loopback ports, without
+// persistence. Absolute figures say more about the machine than about the servers. Each measurement
+// is taken from all servers in the same round. Each round begins with another server, so that a
+// slow drift of the machine hits all, and the report shows the median of the rounds. CPU time of
+// the server is the main measure: nanoseconds of its threads from schedstat, where the kernel has
+// it. The throughput beside it is shared with the client that measures it.
 //
 // The parts (-only takes a comma-separated list of them):
 //
-//   - throughput: redis-benchmark with 50 connections over a loaded key space, for each command and
-//     pipeline depth. Operations per second as it reports them, and the CPU time of the server's
-//     threads (nanoseconds from schedstat, where the kernel has it) divided by the operations. An
-//     MSET of ten keys is one operation.
 //   - latency: a probe connection sends one GET at a fixed rate while eight other connections keep
 //     the server moderately busy, with the key space loaded.
-//   - rss: growth of resident memory since the idle start divided by the number of keys. Before
-//     that, lookups of missing keys drive the rehash that the load began to its end.
+//   - throughput: redis-benchmark with 50 connections over a loaded key space, for each command and
+//     pipeline depth: CPU time of the server for each operation, and operations a second. An MSET
+//     of ten keys is one operation.
+//   - batches: the same for commands with ten keys or members, and pipelines of different commands.
+//   - rss: growth of resident memory since the idle start divided by the number of keys, with and
+//     without deadlines, and with a tenth of the keys. Before that, lookups of missing keys drive
+//     the rehash that the load began to its end.
 //   - bulk: `redis-cli --pipe` fed from a file; CPU time of the server divided by the number of
 //     SETs.
 //   - expiry: keys whose deadlines all fall into one second. The probe's p99.9 from the first
 //     deadline until DBSIZE is 0 against its p99.9 just before, and the time from the last deadline
 //     until the database is empty.
 //   - events: the probe's p99.9 while the key table doubles under a steady load of inserts, during
-//     FLUSHALL ASYNC and UNLINK of big strings, each against the same server's idle p99.9 of the
-//     same round. The row `overwrite` is a control: the same load as for growth, but on keys that
-//     exist.
+//     BGSAVE, BGREWRITEAOF, FLUSHALL ASYNC and UNLINK of big strings, each against the same
+//     server's idle p99.9. The row `overwrite` is a control: the same load as for growth, but on
+//     keys that exist.
 //   - collections: the rest of redis-benchmark's default list at pipelines 1 and 16, one server for
 //     a whole round.
 //   - elements: growth of used_memory for each element of one large collection of each type, and
@@ -44,8 +54,7 @@
 //     --pipe), and the longest wait of the probe while a big sorted set is deleted.
 //   - scripts: EVAL at pipeline 16.
 //   - sketches: HyperLogLog and geo at pipeline 16.
-//   - modules: what Redis has only in modules, on Godwit alone: throughput beside its own SET and
-//     GET.
+//   - modules: what the others have only in modules, on Godwit alone, beside its own SET and GET.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
 //   - light: one client that sends a GET 50 to 10,000 times a second: CPU time of the server for
 //     each request, and latency. And the CPU time of a server that nobody asks anything, without
@@ -53,12 +62,12 @@
 //   - pubsub: messages published and delivered a second, with 0 to 100 subscribers.
 //   - atomicity: transactions of ten commands, pipelined, and one after the other with WATCH.
 //
-// The parts about persistence, which `make bench-persist` runs:
+// The parts about persistence, which `make bench-persist` runs in at most 10 minutes:
 //
 //   - snapshot: BGSAVE and BGREWRITEAOF under a full write load: memory, throughput kept, the
 //     probe's p99.9. Once for each server.
 //   - files: SAVE, the file's size, and a start that loads it, with mixed keys.
-//   - appendfsync: throughput of SET with the log and without.
+//   - appendfsync: SET with the log and without.
 //
 // The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits
 // between the reply and the clock. While a server stalls, the probe cannot send. It counts the
@@ -70,7 +79,7 @@
 // The report says how much CPU time the rest of the machine used meanwhile. The medians bear some
 // of it; the last per mille of latencies does not.
 //
-// A missed target does not fail the run; only a measurement that could not be taken does. Each
+// A missed goal does not fail the run; only a measurement that could not be taken does. Each
 // process is ended by its own id, also after an error or an interrupt.
 package main
 
@@ -84,7 +93,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -95,30 +103,22 @@ import (
 	"godwit/internal/testserver"
 )
 
-// Sides of every comparison: the index of pair and series.
-const (
-	sideRedis = iota
-	sideGodwit
-	sides
-)
-
-var sideNames = [sides]string{"Redis", "Godwit"}
-
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections",
-	"elements", "big", "wakeup", "light", "pubsub", "scripts", "sketches", "atomicity"}
+var partNames = []string{"latency", "throughput", "batches", "rss", "bulk", "expiry", "events",
+	"collections", "elements", "big", "wakeup", "light", "pubsub", "scripts", "sketches",
+	"atomicity"}
 
-// ownNames lists the measurements that Redis has no part in.
+// ownNames lists the measurements that Godwit takes part in alone.
 var ownNames = []string{"modules"}
 
 // bench is one run: what to measure, the servers to start, and the report to fill.
 type bench struct {
-	plan   plan
-	paths  [sides]string
-	dir    string // scratch folder, removed at the end
-	procs  *procs
-	report *report
-	log    io.Writer
+	plan    plan
+	contest contest
+	dir     string // scratch folder, removed at the end
+	procs   *procs
+	report  *report
+	log     io.Writer
 }
 
 type options struct {
@@ -126,9 +126,10 @@ type options struct {
 	only               []string
 	rounds             int
 	keys               int
+	scale              float64
 	tests              []string
 	pipelines          []int
-	godwit, redis      string
+	godwit, against    string
 	output, readmePath string
 	figures            bool
 }
@@ -167,17 +168,19 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	var only, tests, pipelines string
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.SetOutput(errw)
-	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under one minute")
+	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under two minutes")
 	known := slices.Concat(partNames, ownNames, persistNames)
 	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","),
 		"comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
-	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 3000000, or 200000 with -quick)")
+	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 1000000, or 200000 with -quick)")
+	fs.Float64Var(&o.scale, "scale", 1, "scales the numbers of operations and the windows")
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
-	fs.StringVar(&pipelines, "pipelines", "1,16,100", "pipeline depths of the throughput part")
+	fs.StringVar(&pipelines, "pipelines", "1,16", "pipeline depths of the throughput part")
 	fs.StringVar(&o.godwit, "godwit", "",
 		"server to measure as Godwit (default: one that is built for this run)")
-	fs.StringVar(&o.redis, "redis", "redis-server", "server to measure against")
+	fs.StringVar(&o.against, "against", defaultAgainst,
+		"comma-separated servers to measure against, newest first: NAME=PATH, or a known NAME")
 	fs.StringVar(&o.output, "o", "", "also write the report to this file")
 	fs.StringVar(&o.readmePath, "readme", "",
 		"afterwards bring the figures of this README and the docs beside it up to the reports")
@@ -203,8 +206,8 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 		}
 		o.pipelines = append(o.pipelines, p)
 	}
-	if o.rounds < 0 || o.keys < 0 || (o.keys > 0 && o.keys < 1000) {
-		return o, errors.New("-rounds and -keys want a positive number (at least 1000 keys)")
+	if o.rounds < 0 || o.keys < 0 || (o.keys > 0 && o.keys < 1000) || o.scale <= 0 {
+		return o, errors.New("-rounds, -keys and -scale want a positive number, at least 1000 keys")
 	}
 	return o, nil
 }
@@ -240,15 +243,19 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 			return fmt.Errorf("%w (it comes with the distribution's redis-tools package)", err)
 		}
 	}
+	all, err := newContest(o.against, o.godwit)
+	if err != nil {
+		return err
+	}
 	if o.godwit == "" {
 		path, err := testserver.Build("-trimpath")
 		if err != nil {
 			return err
 		}
 		defer testserver.RemoveBuilds()
-		o.godwit = path
+		all[all.godwit()].path = path
 	}
-	rep, err := measure(ctx, p, [sides]string{o.redis, o.godwit}, stderr)
+	rep, err := hold(ctx, p, all, stderr)
 	if err != nil {
 		return err
 	}
@@ -257,7 +264,7 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		return err
 	}
 	if o.output != "" {
-		if err := replaceFile(o.output, "# Godwit beside Redis\n\n"+text); err != nil {
+		if err := replaceFile(o.output, "# Godwit beside Redis and Valkey\n\n"+text); err != nil {
 			return err
 		}
 	}
@@ -267,23 +274,17 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// measure runs the parts of p and returns the filled report. No process it started outlives it.
-func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*report, error) {
-	for i, path := range paths {
-		full, err := exec.LookPath(path)
-		if err != nil {
-			return nil, err
-		}
-		if paths[i], err = filepath.Abs(full); err != nil {
-			return nil, err
-		}
+// hold runs the parts of p and returns the filled report. No process it started outlives it.
+func hold(ctx context.Context, p plan, c contest, log io.Writer) (*report, error) {
+	if err := c.resolve(); err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "godwit-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{plan: p, paths: paths, dir: dir, procs: newProcs(), log: log}
+	b := &bench{plan: p, contest: c, dir: dir, procs: newProcs(), log: log}
 	defer b.procs.killAll()
 	// Killing the servers on an interrupt also fails every blocked socket read at once.
 	stop := context.AfterFunc(ctx, b.procs.killAll)
@@ -294,7 +295,7 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	b.report = newReport(p, describeMachine(ctx, paths))
+	b.report = newReport(p, c, describeMachine(ctx, c), log)
 	others, err := startOtherWork()
 	if err != nil {
 		return nil, err
@@ -315,6 +316,7 @@ func (b *bench) runParts(ctx context.Context) error {
 		run  func(context.Context) error
 	}{
 		{"latency or throughput", b.loadedParts},
+		{"batches", b.batches},
 		{"rss", b.rss},
 		{"bulk", b.bulk},
 		{"expiry", b.expiry},
@@ -333,27 +335,15 @@ func (b *bench) runParts(ctx context.Context) error {
 		{"modules", b.modules},
 		{"atomicity", b.atomicity},
 	} {
+		start := time.Now()
 		if err := part.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
+		if took := time.Since(start); took > time.Second {
+			b.progress("%s took %v", part.name, took.Round(time.Second))
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// eachRound calls f for both sides in every round. The side that goes first changes with the round.
-func (b *bench) eachRound(ctx context.Context, f func(round, side int) error) error {
-	for round := range b.plan.rounds {
-		for i := range sides {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			side := i ^ round&1
-			if err := f(round, side); err != nil {
-				return fmt.Errorf("%s, round %d: %w", sideNames[side], round+1, err)
-			}
 		}
 	}
 	return nil

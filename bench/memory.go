@@ -8,54 +8,102 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
+// Rows of the memory part.
+const (
+	rss8        = "8-byte values"
+	rss64       = "64-byte values"
+	rss512      = "512-byte values"
+	rssDeadline = "64-byte values with deadlines"
+	rssTenth    = "64-byte values, a tenth of the keys"
+)
+
+// measureKey is memory for each key.
+var measureKey = measure{"B/key", "%.1f", 1}
+
+// keyKind is a key space whose memory is measured.
+type keyKind struct {
+	name     string
+	size     int // bytes of a value
+	share    int // one in so many of the plan's keys
+	deadline bool
+}
+
+// keyKinds lists the key spaces of the memory part.
+var keyKinds = []keyKind{
+	{rss8, 8, 1, false}, {rss64, 64, 1, false}, {rss512, 512, 1, false},
+	{rssDeadline, 64, 1, true}, {rssTenth, 64, 10, false},
+}
+
+// own returns the bytes of a key and its value.
+func (k *keyKind) own() float64 { return float64(keyLen + k.size) }
+
 // rss measures resident memory for each key. Other load on the machine hardly matters to it: one
-// round is enough.
+// round is enough, but for few keys, where the server's own memory counts.
 func (b *bench) rss(ctx context.Context) error {
 	if !b.plan.has("rss") {
 		return nil
 	}
-	b.report.rssHeader()
-	for _, size := range b.plan.rssValues {
-		perKey := make([]series, len(b.plan.rssKeys))
-		for side := range sides {
-			if err := b.rssOf(ctx, side, size, perKey); err != nil {
-				return fmt.Errorf("%s, %d-byte values: %w", sideNames[side], size, err)
+	perKey, over := make([]series, len(keyKinds)), make([]series, len(keyKinds))
+	for i, k := range keyKinds {
+		each := b.eachServer
+		if k.share > 1 {
+			each = b.eachRound
+		}
+		err := each(ctx, func(side int) error {
+			n, err := b.rssOf(ctx, side, k)
+			if err != nil {
+				return fmt.Errorf("%s: %w", k.name, err)
 			}
+			perKey[i].add(side, n)
+			over[i].add(side, n-k.own())
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		for i, keys := range b.plan.rssKeys {
-			b.progress("rss %d keys × %d bytes: %.2f×", keys, size, perKey[i].ratio())
-			b.report.rssRow(keys, size, &perKey[i])
-		}
+	}
+	c := b.report.compare(titleMemory,
+		fmt.Sprintf("Growth of resident memory since the idle start, for each of %s keys of %d "+
+			"bytes. Deadlines are days away.", count(b.plan.rssKeys), keyLen),
+		[]string{"keys"}, measureKey)
+	d := b.report.compare(titleOverhead, "The same without the bytes of the key and its value.",
+		[]string{"keys"}, measureKey)
+	for i, k := range keyKinds {
+		c.row([]string{k.name}, &perKey[i])
+		d.row([]string{k.name}, &over[i])
 	}
 	return nil
 }
 
-// rssOf fills perKey[i] with the bytes for each of plan.rssKeys[i] keys of one server.
-func (b *bench) rssOf(ctx context.Context, side, valueSize int, perKey []series) error {
+// rssOf returns the bytes for each key of a fresh server.
+func (b *bench) rssOf(ctx context.Context, side int, k keyKind) (float64, error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer s.stop()
 	idle, err := settledRSS(ctx, s.Pid, b.plan.rssPause)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	loaded := 0
-	for i, keys := range b.plan.rssKeys {
-		if err := b.loadAndSettle(ctx, s, loaded, keys, valueSize); err != nil {
-			return err
+	keys := b.plan.rssKeys / k.share
+	if !k.deadline {
+		err = b.loadAndSettle(ctx, s, 0, keys, k.size)
+	} else {
+		later := time.Now().Add(48 * time.Hour)
+		err = pump(ctx, s.Addr, setExpiringKeys(k.size, later.UnixMilli()), 0, keys)
+		if err == nil {
+			err = pump(ctx, s.Addr, getMissing(), 0, keys/2) // as loadAndSettle does
 		}
-		loaded = keys
-		now, err := settledRSS(ctx, s.Pid, b.plan.rssPause)
-		if err != nil {
-			return err
-		}
-		perKey[i].add(side, float64(now-idle)/float64(keys))
 	}
-	return nil
+	if err != nil {
+		return 0, err
+	}
+	now, err := settledRSS(ctx, s.Pid, b.plan.rssPause)
+	return float64(now-idle) / float64(keys), err
 }
 
 // bulk measures the server's CPU time for a load by redis-cli --pipe.
@@ -69,13 +117,15 @@ func (b *bench) bulk(ctx context.Context) error {
 	}
 	defer os.Remove(path)
 	var cpu series
-	err := b.eachRound(ctx, func(round, side int) error {
+	err := b.eachRound(ctx, func(side int) error {
 		used, err := b.bulkOnce(ctx, side, path)
 		cpu.add(side, used)
-		b.progress("bulk round %d %-6s  CPU/op %.2f µs", round+1, sideNames[side], used)
 		return err
 	})
-	b.report.bulk(&cpu)
+	b.report.compare("Bulk load",
+		fmt.Sprintf("`redis-cli --pipe` with %s SETs of %d-byte values.", count(b.plan.keys),
+			b.plan.valueSize),
+		[]string{"command"}, measureCPU).row([]string{"SET"}, &cpu)
 	return err
 }
 

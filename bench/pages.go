@@ -3,10 +3,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -16,117 +16,17 @@ const (
 	resultsPath    = "bench/RESULTS.md"
 	persistPath    = "bench/PERSIST.md"
 	benchmarksPath = "docs/benchmarks.md"
-	chartPath      = "docs/memory.svg"
 )
-
-// table is a table of a report, with the title of its section.
-type table struct {
-	title  string
-	header []string
-	rows   [][]string
-}
-
-// parseTables returns the tables of a report.
-func parseTables(text string) (tables []table) {
-	title, inside := "", false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if t, ok := strings.CutPrefix(line, "**"); ok {
-			title, _, _ = strings.Cut(t, ".**")
-		}
-		if !strings.HasPrefix(line, "|") {
-			inside = false
-			continue
-		}
-		cells := strings.Split(strings.Trim(line, "|"), "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		switch {
-		case !inside:
-			tables, inside = append(tables, table{title: title, header: cells}), true
-		case !strings.HasPrefix(cells[0], "---"):
-			t := &tables[len(tables)-1]
-			t.rows = append(t.rows, cells)
-		}
-	}
-	return tables
-}
-
-// label names a row by the cells before the first figure.
-func (t *table) label(row []string) string {
-	var words []string
-	for i, h := range t.header {
-		if strings.HasPrefix(h, "Redis") {
-			break
-		}
-		switch {
-		case h == "compared with":
-		case i == 0 && !strings.ContainsAny(row[i][:1], "0123456789"):
-			words = append(words, row[i])
-		default:
-			words = append(words, h+" "+row[i])
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
-// pair is a figure of both servers.
-type pair struct{ what, measure, redis, godwit string }
-
-// pairs returns the figures of a table that stand side by side.
-func (t *table) pairs() (all []pair) {
-	for i, h := range t.header {
-		measure, ok := strings.CutPrefix(h, "Redis")
-		j := slices.Index(t.header, "Godwit"+measure)
-		if !ok || j < 0 || strings.Contains(measure, "− idle") { // that is a difference
-			continue
-		}
-		for _, row := range t.rows {
-			what := t.title
-			if l := t.label(row); l != "" {
-				what += ": " + l
-			}
-			all = append(all, split(pair{what, strings.TrimSpace(measure), row[i], row[j]})...)
-		}
-	}
-	return all
-}
-
-// split returns two pairs for one whose cells say what was before and during something.
-func split(p pair) []pair {
-	const both, arrow = "before → during", " → "
-	if !strings.Contains(p.measure, both) {
-		return []pair{p}
-	}
-	before, during := p, p
-	before.measure = strings.Replace(p.measure, both, "before", 1)
-	during.measure = strings.Replace(p.measure, both, "during", 1)
-	before.redis, during.redis, _ = strings.Cut(p.redis, arrow)
-	before.godwit, during.godwit, _ = strings.Cut(p.godwit, arrow)
-	return []pair{before, during}
-}
-
-// find returns the figure with that label and measure.
-func find(tables []table, what, measure string) (pair, error) {
-	for i := range tables {
-		for _, p := range tables[i].pairs() {
-			if p.what == what && p.measure == measure {
-				return p, nil
-			}
-		}
-	}
-	return pair{}, fmt.Errorf("the reports have no %q of %q", measure, what)
-}
 
 // noise is the share by which a figure may be worse without being listed as a loss.
 const noise = 0.05
 
-// lost reports whether Godwit's figure is worse than Redis's by more than noise.
-func (p pair) lost() bool {
-	r, g := leading(p.redis), leading(p.godwit)
-	if strings.Contains(p.measure, "op/s") || strings.Contains(p.measure, "ops/s") ||
-		strings.Contains(p.measure, "kept") {
+// lost reports whether Godwit's figure is worse than the better one of the others by more than
+// noise.
+func (f *figure) lost() bool {
+	_, best := f.best()
+	r, g := leading(best), leading(f.godwit())
+	if higherIsBetter(f.measure) {
 		return g < r*(1-noise)
 	}
 	return g > r*(1+noise)
@@ -134,81 +34,90 @@ func (p pair) lost() bool {
 
 // lossTable returns a table of what Godwit does worse.
 func lossTable(tables []table) string {
-	s := section{header: []string{"what", "measure", "Redis", "Godwit"}}
+	s := section{header: []string{"what", "measure", "better", "its figure", "Godwit", "ratio"}}
 	for i := range tables {
-		for _, p := range tables[i].pairs() {
-			if p.lost() {
-				s.row(p.what, p.measure, p.redis, p.godwit)
+		for _, f := range tables[i].figures() {
+			if f.lost() {
+				title, best := f.best()
+				ratio, _ := f.ratio()
+				s.row(f.what, f.measure, title, best, f.godwit(), ratio)
 			}
 		}
 	}
+	return s.text()
+}
+
+// text renders the table alone.
+func (s *section) text() string {
 	var sb strings.Builder
 	s.table(&sb)
 	return sb.String()
 }
 
+// pageFigure is a figure that a page or a chart shows under a name of its own.
+type pageFigure struct{ name, what, measure string }
+
 // headlines lists the figures of README's table.
-var headlines = []struct{ name, what, measure string }{
-	{"GET, pipeline 1: CPU of the server", "Throughput and server CPU: GET, pipeline 1",
-		"CPU µs/op"},
-	{"GET, pipeline 1", "Throughput and server CPU: GET, pipeline 1", "k ops/s"},
-	{"GET, pipeline 16", "Throughput and server CPU: GET, pipeline 16", "k ops/s"},
-	{"SET, pipeline 16", "Throughput and server CPU: SET, pipeline 16", "k ops/s"},
-	{"GET, p99.9 under moderate load", "Latency under moderate load: p99.9", "ms"},
-	{"a key with a value of 64 bytes, of 3 M", "Memory: keys 3 M, value bytes 64", "B/key"},
-	{"a member of a sorted set of 1 M", "Memory of collections: zset, for each member", "B"},
-	{"load a file of 5 M mixed keys", "Files: load", ""},
+func headlines() []pageFigure {
+	cpu, ops := measureCPU.name, measureOps.name
+	return []pageFigure{
+		{"GET", titleStrings + ": GET, pipeline 1", cpu},
+		{"GET, pipeline 16", titleStrings + ": GET, pipeline 16", cpu},
+		{"SET, pipeline 16", titleStrings + ": SET, pipeline 16", cpu},
+		{"MGET of 10, pipeline 16", titleBatches + ": MGET of 10, pipeline 16", cpu},
+		{"GET, pipeline 16", titleStrings + ": GET, pipeline 16", ops},
+		{"SET, pipeline 16", titleStrings + ": SET, pipeline 16", ops},
+		{"GET, p99.9 under moderate load", "Latency under moderate load: p99.9", "ms"},
+		{"a key with a value of 64 bytes", titleMemory + ": " + rss64, measureKey.name},
+		{"a member of a large sorted set", titleElements + ": zset, for each member",
+			measureElement.name},
+		{"load a file of mixed keys", titleFiles + ": load", measureSeconds.name},
+	}
 }
 
-// figures renders README's table.
-func figures(tables []table) (string, error) {
-	s := section{header: []string{"", "unit", "Redis 7.0", "Godwit", "ratio"}}
-	for _, h := range headlines {
-		p, err := find(tables, h.what, h.measure)
+// headlineTable renders README's table.
+func headlineTable(tables []table) (string, error) {
+	var s section
+	for _, h := range headlines() {
+		f, err := find(tables, h.what, h.measure)
 		if err != nil {
 			return "", err
 		}
-		unit := h.measure
-		if unit == "" {
-			_, unit, _ = strings.Cut(p.redis, " ")
-			p.redis, _, _ = strings.Cut(p.redis, " ")
-			p.godwit, _, _ = strings.Cut(p.godwit, " ")
+		if s.header == nil {
+			s.header = append(append([]string{"", "unit"}, f.titles...), ratioHead)
 		}
-		text, _ := printedRatio(p.redis, p.godwit)
-		s.row(h.name, unit, p.redis, p.godwit, text)
+		ratio, _ := f.ratio()
+		s.row(append(append([]string{h.name, h.measure}, f.cells...), ratio)...)
 	}
-	var sb strings.Builder
-	s.table(&sb)
-	return sb.String(), nil
+	return s.text(), nil
 }
 
-// reasons renders the three figures that are the reasons for Godwit.
+// reasons renders the figures that are the reasons for Godwit.
 func reasons(tables []table) (string, error) {
-	memory, err := find(tables, "Memory: keys 3 M, value bytes 64", "B/key")
-	if err != nil {
-		return "", err
+	var sb strings.Builder
+	for _, r := range []struct{ what, measure, text, unit string }{
+		{titleMemory + ": " + rss64, measureKey.name,
+			"**Memory.** A key of 16 bytes with a value of 64 takes", " bytes"},
+		{titleSnapshots + ": BGSAVE of strings", measureGrowth.name,
+			"**No fork.** What a snapshot of strings under a full write load adds to memory:",
+			" %"},
+		{titleEmpty, measureMs.name,
+			"**Exact expiry.** Many keys are due within one second. The last is gone after", " ms"},
+	} {
+		f, err := find(tables, r.what, r.measure)
+		if err != nil {
+			return "", err
+		}
+		text := "- " + r.text + " " + f.godwit() + r.unit
+		for i, t := range f.titles {
+			if t == titleRedis8 || t == titleValkey9 {
+				text += fmt.Sprintf("; in %s %s", t, f.cells[i])
+			}
+		}
+		text = strings.TrimSpace(wrapped(text + "."))
+		sb.WriteString(strings.ReplaceAll(text, "\n", "\n  ") + "\n")
 	}
-	fork, err := find(tables, "Snapshots under a full write load: BGSAVE of strings", "memory")
-	if err != nil {
-		return "", err
-	}
-	i := slices.IndexFunc(tables, func(t table) bool { return t.title == "Mass expiry" })
-	if i < 0 || len(tables[i].rows) != sides {
-		return "", fmt.Errorf("the reports have no mass expiry")
-	}
-	empty := func(side int) string { return tables[i].rows[side][len(tables[i].header)-1] }
-	item := func(format string, args ...any) string {
-		text := strings.TrimSpace(wrapped("- " + fmt.Sprintf(format, args...)))
-		return strings.ReplaceAll(text, "\n", "\n  ") + "\n"
-	}
-	return item("**Memory.** A key of 16 bytes with a value of 64 takes %s bytes; in Redis %s.",
-			memory.godwit, memory.redis) +
-			item("**No fork.** A snapshot of strings under a full write load adds %s to memory; "+
-				"in Redis %s.", strings.TrimPrefix(fork.godwit, "+"),
-				strings.TrimPrefix(fork.redis, "+")) +
-			item("**Exact expiry.** Of a million keys due within one second the last is gone "+
-				"%s after its deadline; in Redis %s.", empty(sideGodwit), empty(sideRedis)),
-		nil
+	return sb.String(), nil
 }
 
 // updatePages writes the figures of the reports into README and the docs beside it.
@@ -222,22 +131,15 @@ func updatePages(readme string) error {
 		}
 		tables = append(tables, parseTables(string(text))...)
 	}
-	table, err := figures(tables)
-	if err != nil {
-		return err
-	}
-	why, err := reasons(tables)
-	if err != nil {
-		return err
-	}
-	bars, err := chart(tables)
-	if err != nil {
+	numbers, err1 := headlineTable(tables)
+	why, err2 := reasons(tables)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	losses := lossTable(tables)
 	for _, part := range []struct{ path, mark, text string }{
 		{readme, "why", why},
-		{readme, "bench", table},
+		{readme, "bench", numbers},
 		{readme, "losses", losses},
 		{filepath.Join(root, benchmarksPath), "losses", losses},
 	} {
@@ -245,5 +147,14 @@ func updatePages(readme string) error {
 			return err
 		}
 	}
-	return replaceFile(filepath.Join(root, chartPath), bars)
+	for _, c := range charts() {
+		picture, err := c.svg(tables)
+		if err != nil {
+			return err
+		}
+		if err := replaceFile(filepath.Join(root, c.path), picture); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -12,7 +12,10 @@ import (
 
 // TestPagesSayWhatTheReportsSay updates copies of the pages from the reports. Nothing may change.
 func TestPagesSayWhatTheReportsSay(t *testing.T) {
-	pages := []string{"README.md", benchmarksPath, chartPath}
+	pages := []string{"README.md", benchmarksPath}
+	for _, c := range charts() {
+		pages = append(pages, c.path)
+	}
 	root := t.TempDir()
 	for _, path := range append([]string{resultsPath, persistPath}, pages...) {
 		text, err := os.ReadFile(filepath.Join("..", path))
@@ -42,23 +45,37 @@ func TestRatiosAreThoseOfTheirColumns(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join("..", path))
 		succeeds(t, err)
 		for _, table := range parseTables(string(text)) {
-			for i, h := range table.header {
-				for _, row := range table.rows {
-					if h != "ratio" {
-						continue
-					}
-					want, _ := printedRatio(row[i-2], row[i-1])
-					if row[i] != want {
-						t.Errorf("%s, %s, %s: %s ÷ %s is %s, not %s", path, table.title, row[0],
-							row[i-1], row[i-2], want, row[i])
-					}
-					ratios++
+			for i, f := range table.figures() {
+				if table.measure == "" {
+					f.measure = table.rows[i][1] // README has a measure for each row
 				}
+				want, _ := f.ratio()
+				row := table.rows[i]
+				if got := row[len(row)-1]; got != want {
+					t.Errorf("%s, %s: of %v the ratio is %s, not %s", path, f.what, f.cells, want,
+						got)
+				}
+				ratios++
 			}
 		}
 	}
 	if ratios < 100 {
 		t.Errorf("only %d ratios found", ratios)
+	}
+}
+
+// TestReportsHaveEveryGoal finds the row of every goal in one of the reports.
+func TestReportsHaveEveryGoal(t *testing.T) {
+	var tables []table
+	for _, path := range []string{resultsPath, persistPath} {
+		text, err := os.ReadFile(filepath.Join("..", path))
+		succeeds(t, err)
+		tables = append(tables, parseTables(string(text))...)
+	}
+	for _, g := range goals() {
+		if _, _, ok := g.value(tables); !ok {
+			t.Errorf("no figure for the goal %s", g.name())
+		}
 	}
 }
 
@@ -78,19 +95,98 @@ func TestPrintedRatio(t *testing.T) {
 	}
 }
 
+// figureOf returns a figure of all four servers.
+func figureOf(measure string, cells ...string) figure {
+	return figure{"row", measure, redisAlone().titles(), cells}
+}
+
+func TestRatioIsToTheBetterOfTheNewServers(t *testing.T) {
+	for _, c := range []struct {
+		f           figure
+		best, ratio string
+	}{
+		{figureOf("CPU µs/op", "4", "2", "1", "1"), titleValkey9, "0.50×"},
+		{figureOf("k ops/s", "400", "200", "900", "800"), titleRedis8, "2.00×"},
+		{figure{"", "B", []string{titleRedis7, titleGodwit}, []string{"2", "1"}}, titleRedis7,
+			"0.50×"},
+		{figure{"", "B", []string{"mine", titleGodwit}, []string{"2", "1"}}, "mine", "0.50×"},
+	} {
+		best, _ := c.f.best()
+		equal(t, c.best, best)
+		ratio, _ := c.f.ratio()
+		equal(t, c.ratio, ratio)
+	}
+}
+
 func TestLosses(t *testing.T) {
 	for _, c := range []struct {
-		p    pair
+		f    figure
 		lost bool
 	}{
-		{pair{"", "k ops/s", "100", "96"}, false},
-		{pair{"", "k ops/s", "100", "94"}, true},
-		{pair{"", "ms", "100", "104"}, false},
-		{pair{"", "ms", "100", "106"}, true},
-		{pair{"", "throughput kept", "92 %", "59 %"}, true},
+		{figureOf("k ops/s", "100", "90", "200", "96"), false},
+		{figureOf("k ops/s", "90", "100", "90", "94"), true},
+		{figureOf("ms", "100", "120", "1", "104"), false},
+		{figureOf("ms", "120", "100", "120", "106"), true},
+		{figureOf("throughput kept, %", "92", "80", "80", "59"), true},
 	} {
-		equal(t, c.lost, c.p.lost())
+		equal(t, c.lost, c.f.lost())
 	}
+}
+
+func TestGoals(t *testing.T) {
+	head := "| a | Redis 8 | Valkey 9 | Redis 7 | Godwit | ratio |\n|---|---|---|---|---|---|\n"
+	tables := parseTables("**T (B).** Note.\n\n" + head +
+		"| x | 10 | 20 | 1 | 5 | 0.50× |\n| y | 4 | 2 | 1 | 3 | 1.50× |\n")
+	for _, c := range []struct {
+		goal          goal
+		bound, figure string
+		v             float64
+	}{
+		{goal{limit: 0.5}, "≤ 0.5×", "0.50×", 0.5},
+		{goal{against: valkey, limit: 1.1}, "≤ 1.1×", "0.25×", 0.25},
+		{goal{against: nothing, limit: 8, atLeast: true, unit: " %"}, "≥ 8 %", "5 %", 5},
+		{goal{against: itself, than: "T: y", limit: 1}, "≤ 1×", "1.67×", 1.67},
+		{goal{against: aboveItself, than: "T: y", limit: 1, unit: " ms"}, "≤ 1 ms", "+2.00 ms", 2},
+	} {
+		c.goal.what, c.goal.measure = "T: x", "B"
+		text, v, ok := c.goal.value(tables)
+		equal(t, true, ok)
+		equal(t, c.figure, text)
+		equal(t, c.v, v)
+		equal(t, c.bound, c.goal.bound())
+	}
+	highest := goal{what: "", measure: "B", against: anyOfMeasure}
+	text, _, ok := highest.value(tables)
+	equal(t, true, ok)
+	equal(t, "1.50×", text)
+	missing := goal{what: "T: z", measure: "B"}
+	_, _, ok = missing.value(tables)
+	equal(t, false, ok)
+}
+
+func TestContest(t *testing.T) {
+	t.Setenv("GODWIT_PEERS", t.TempDir())
+	_, err := newContest(defaultAgainst, "x")
+	fails(t, err, "make peers")
+	for _, against := range []string{"", "nope", "a=", "=b", "a=b,a=c", "Godwit=b"} {
+		_, err := newContest(against, "x")
+		fails(t, err, "-against")
+	}
+	c, err := newContest("mine=/m, redis8=/r", "/g")
+	succeeds(t, err)
+	equal(t, contest{{"mine", "/m"}, {titleRedis8, "/r"}, {titleGodwit, "/g"}}, c)
+}
+
+// TestRoundsRotate sees which server each round begins with.
+func TestRoundsRotate(t *testing.T) {
+	b := &bench{contest: redisAlone()}
+	b.plan.rounds = 5
+	var order []int
+	succeeds(t, b.eachRound(t.Context(), func(side int) error {
+		order = append(order, side)
+		return nil
+	}))
+	equal(t, []int{0, 1, 2, 3, 1, 2, 3, 0, 2, 3, 0, 1, 3, 0, 1, 2, 0, 1, 2, 3}, order)
 }
 
 func TestWrapped(t *testing.T) {

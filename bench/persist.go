@@ -21,14 +21,14 @@ import (
 // persistNames lists the measurements of `make bench-persist`.
 var persistNames = []string{"snapshot", "files", "appendfsync"}
 
-// Targets of persistence, as Godwit ÷ Redis unless noted.
-const (
-	targetGrowth   = 10.0 // per cent at most, of memory during a snapshot
-	targetKept     = 80.0 // per cent at least, of throughput during a snapshot
-	targetFileTime = 0.8  // at most, saving and loading
-	targetFileSize = 1.02 // at most
-	targetEverysec = 10.0 // per cent at most, of throughput at pipeline 16
-	targetAlways   = 1.2  // at least, 50 clients
+// Measures of persistence.
+var (
+	measureGrowth  = measure{"memory added, %", "%.1f", 1}
+	measureKept    = measure{"throughput kept, %", "%.0f", 1}
+	measureBefore  = measure{"p99.9 before, ms", "%.2f", 1}
+	measureDuring  = measure{"p99.9 during, ms", "%.2f", 1}
+	measureSeconds = measure{"s", "%.2f", 1}
+	measureMB      = measure{"MB", "%.1f", 1e6}
 )
 
 // snapshotKind is a data set, the load that writes to it, and the snapshot that is made meanwhile.
@@ -70,20 +70,28 @@ func (b *bench) snapshots(ctx context.Context) error {
 	if !b.plan.has("snapshot") {
 		return nil
 	}
-	b.report.snapshotHeader()
+	t := b.report.compare(titleSnapshots,
+		fmt.Sprintf("%s keys or elements; 20 connections write at pipeline 16, a probe reads "+
+			"each %v. Memory is what is resident at most, less what was before, with what a "+
+			"forked child had to copy (the server's copy-on-write figure); in per cent of what "+
+			"the data takes.", count(b.plan.persistKeys), b.plan.probeEvery),
+		[]string{"snapshot"}, measureGrowth, measureKept, measureBefore, measureDuring,
+		measureSeconds)
 	for _, k := range snapshotKinds() {
-		var results [sides]snapshotResult
-		for side := range sides {
+		var growth, kept, before, while, took series
+		err := b.eachServer(ctx, func(side int) error {
 			r, err := b.snapshotOnce(ctx, side, k)
-			if err != nil {
-				return fmt.Errorf("%s, %s: %w", k.name, sideNames[side], err)
-			}
-			b.progress("%s %-6s  memory +%.1f %%, throughput kept %.0f %%, p99.9 %.2f → %.2f ms, "+
-				"%.1f s", k.name, sideNames[side], r.growth, r.kept,
-				r.before.p999, r.while.p999, r.took.Seconds())
-			results[side] = r
+			growth.add(side, r.growth)
+			kept.add(side, r.kept)
+			before.add(side, r.before.p999)
+			while.add(side, r.while.p999)
+			took.add(side, r.took.Seconds())
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s, %w", k.name, err)
 		}
-		b.report.snapshotRow(k.name, &results)
+		t.row([]string{k.name}, &growth, &kept, &before, &while, &took)
 	}
 	return nil
 }
@@ -246,19 +254,18 @@ func (b *bench) files(ctx context.Context) error {
 		return nil
 	}
 	var save, size, load series
-	err := b.eachRound(ctx, func(round, side int) error {
+	err := b.eachRound(ctx, func(side int) error {
 		s, n, l, err := b.filesOnce(ctx, side)
-		if err != nil {
-			return err
-		}
-		b.progress("files round %d %-6s  save %.2f s, %.1f MB, load %.2f s", round+1,
-			sideNames[side], s, n/1e6, l)
 		save.add(side, s)
 		size.add(side, n)
 		load.add(side, l)
-		return nil
+		return err
 	})
-	b.report.files(&save, &size, &load)
+	t := b.report.compare(titleFiles, fmt.Sprintf("%s mixed keys.", count(b.plan.persistKeys)),
+		[]string{""}, measureSeconds)
+	t.row([]string{"SAVE"}, &save)
+	t.row([]string{"load"}, &load)
+	b.report.compare(titleFileSize, "", nil, measureMB).row(nil, &size)
 	return err
 }
 
@@ -300,88 +307,48 @@ func (b *bench) filesOnce(ctx context.Context, side int) (save, size, load float
 	return save, float64(fi.Size()), time.Since(start).Seconds(), nil
 }
 
+// logMode is a row of the appendfsync part.
+type logMode struct {
+	name     string
+	args     []string
+	pipeline int
+}
+
+var logModes = []logMode{
+	{"no log", []string{"--appendonly", "no"}, 16},
+	{"everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec",
+		"--auto-aof-rewrite-percentage", "0"}, 16},
+	{"always", []string{"--appendonly", "yes", "--appendfsync", "always",
+		"--auto-aof-rewrite-percentage", "0"}, 1},
+}
+
 // appendfsync measures what the log costs: SET at pipeline 16 without a log and with everysec, and
 // 50 clients one by one under always.
 func (b *bench) appendfsync(ctx context.Context) error {
 	if !b.plan.has("appendfsync") {
 		return nil
 	}
-	var off, everysec, always series
-	err := b.eachRound(ctx, func(round, side int) error {
-		for _, m := range []struct {
-			args     []string
-			pipeline int
-			to       *series
-		}{
-			{[]string{"--appendonly", "no"}, 16, &off},
-			{[]string{"--appendonly", "yes", "--appendfsync", "everysec",
-				"--auto-aof-rewrite-percentage", "0"}, 16, &everysec},
-			{[]string{"--appendonly", "yes", "--appendfsync", "always",
-				"--auto-aof-rewrite-percentage", "0"}, 1, &always},
-		} {
+	rps, cpu := make([]series, len(logModes)), make([]series, len(logModes))
+	err := b.eachRound(ctx, func(side int) error {
+		for i, m := range logModes {
 			s, err := b.startWith(ctx, side, m.args...)
 			if err != nil {
 				return err
 			}
-			rps, _, err := b.benchmark(ctx, s, "set", m.pipeline)
+			r, c, err := b.benchmark(ctx, s, "set", m.pipeline)
 			s.stop()
 			if err != nil {
 				return err
 			}
-			m.to.add(side, rps)
+			rps[i].add(side, r)
+			cpu[i].add(side, c)
 		}
-		b.progress("appendfsync round %d %-6s  done", round+1, sideNames[side])
 		return nil
 	})
-	b.report.appendfsync(&off, &everysec, &always)
+	t := b.report.compare(titleLog, "SET of 64-byte values, 50 connections.",
+		[]string{"appendfsync", "pipeline"}, measureCPU, measureOps)
+	for i, m := range logModes {
+		t.row([]string{m.name, strconv.Itoa(m.pipeline)}, &cpu[i], &rps[i])
+	}
 	return err
-}
-
-func (r *report) snapshotHeader() {
-	r.section("Snapshots under a full write load",
-		fmt.Sprintf("%s keys or elements; 20 connections write at pipeline 16, a probe reads "+
-			"each %v. Memory is what is resident at most, less what was before; "+
-			"of Redis with what parent and child had to copy (its copy-on-write figure); "+
-			"in per cent of what the data takes.", count(r.plan.persistKeys), r.plan.probeEvery),
-		"snapshot", "Redis memory", "Godwit memory", "target", "Redis throughput kept",
-		"Godwit throughput kept", "target",
-		"Redis p99.9 before → during, ms", "Godwit p99.9 before → during, ms", "target", "Redis s",
-		"Godwit s")
-}
-
-func (r *report) snapshotRow(name string, results *[sides]snapshotResult) {
-	x, g := &results[sideRedis], &results[sideGodwit]
-	p999 := func(s *snapshotResult) string { return ms(s.before.p999) + " → " + ms(s.while.p999) }
-	r.last().row(name, fmt.Sprintf("+%.1f %%", x.growth), fmt.Sprintf("+%.1f %%", g.growth),
-		r.atMost(g.growth, targetGrowth, " %"),
-		fmt.Sprintf("%.1f %%", x.kept), fmt.Sprintf("%.1f %%", g.kept),
-		r.atLeast(g.kept, targetKept, " %"), p999(x), p999(g),
-		r.atMost(g.while.p999-g.before.p999, targetStall, " ms"),
-		fmt.Sprintf("%.1f", x.took.Seconds()), fmt.Sprintf("%.1f", g.took.Seconds()))
-}
-
-func (r *report) files(save, size, load *series) {
-	s := r.section("Files", fmt.Sprintf("%s mixed keys.", count(r.plan.persistKeys)), "", "Redis",
-		"Godwit", "ratio", "target")
-	row := func(name, format string, v *series, scale, limit float64) {
-		x := v.show(format, scale)
-		s.row(name, x.redis, x.godwit, x.ratio,
-			r.verdict(fmt.Sprintf("≤ %.2f", limit), x.value <= limit))
-	}
-	row("SAVE", "%.2f s", save, 1, targetFileTime)
-	row("load", "%.2f s", load, 1, targetFileTime)
-	row("size of the file", "%.1f MB", size, 1e6, targetFileSize)
-}
-
-func (r *report) appendfsync(off, everysec, always *series) {
-	s := r.section("The log", "SET of 64-byte values, 50 connections.", "appendfsync", "pipeline",
-		"Redis k ops/s", "Godwit k ops/s", "ratio", "target")
-	row := func(name, pipeline string, v shown, target string) {
-		s.row(name, pipeline, v.redis, v.godwit, v.ratio, target)
-	}
-	cost := 100 * (1 - everysec.median(sideGodwit)/max(off.median(sideGodwit), 1))
-	row("no log", "16", off.show("%.1f", 1e3), "")
-	row("everysec", "16", everysec.show("%.1f", 1e3), "costs "+r.atMost(cost, targetEverysec, " %"))
-	safe := always.show("%.1f", 1e3)
-	row("always", "1", safe, r.atLeast(safe.value, targetAlways, "×"))
 }

@@ -16,7 +16,7 @@ type plan struct {
 	quick     bool
 	parts     []string
 	rounds    int
-	keys      int // keys loaded for latency, throughput, bulk and the largest RSS step
+	keys      int // loaded for latency, throughput and bulk
 	valueSize int // bytes, except in the rss part
 
 	tests     []string
@@ -26,9 +26,8 @@ type plan struct {
 	probeEvery  time.Duration
 	latencyTime time.Duration
 
-	rssKeys   []int         // ascending
-	rssValues []int         // bytes
-	rssPause  time.Duration // between the readings that must agree
+	rssKeys  int
+	rssPause time.Duration // between the readings that must agree
 
 	expireKeys int
 	expireLead time.Duration // from the start of the load to the first deadline
@@ -56,39 +55,39 @@ type plan struct {
 
 func fullPlan() plan {
 	return plan{
-		parts: partNames, rounds: 3, keys: 3_000_000, valueSize: 64,
-		tests: testNames, pipelines: []int{1, 16, 100},
-		ops:        scaledOps(1),
-		probeEvery: time.Millisecond, latencyTime: 8 * time.Second,
-		rssKeys: []int{1_000_000, 3_000_000}, rssValues: []int{8, 64, 512},
-		rssPause: 200 * time.Millisecond, expireKeys: 1_000_000, expireLead: 10 * time.Second,
-		expireIdle: 3 * time.Second, expireWait: time.Minute, growFrom: 1_550_000,
-		growTo: 3_150_000, growRate: 150_000, eventProbeEvery: 250 * time.Microsecond,
-		eventWindow: 3 * time.Second, bigValues: 5, bigValueSize: 100 << 20,
-		elements: 1_000_000, bigMembers: 10_000_000, bigOps: 300_000,
-		persistKeys: 5_000_000, persistWindow: 4 * time.Second,
-		wakeupTime: 3 * time.Second,
-		lightTime:  5 * time.Second, idleConns: 5000,
-		multiOps: 3_000_000,
+		parts: partNames, rounds: 3, keys: 1_000_000, valueSize: 64,
+		tests: testNames, pipelines: []int{1, 16},
+		ops:        scaledOps(0.5),
+		probeEvery: time.Millisecond, latencyTime: 5 * time.Second,
+		rssKeys: 1_000_000, rssPause: 100 * time.Millisecond,
+		expireKeys: 1_000_000, expireLead: 5 * time.Second,
+		expireIdle: 2 * time.Second, expireWait: time.Minute,
+		growFrom: 600_000, growTo: 1_250_000, growRate: 150_000,
+		eventProbeEvery: 250 * time.Microsecond, eventWindow: 2 * time.Second,
+		bigValues: 5, bigValueSize: 100 << 20,
+		elements: 1_000_000, bigMembers: 3_000_000, bigOps: 200_000,
+		persistKeys: 2_000_000, persistWindow: 3 * time.Second,
+		wakeupTime: 2 * time.Second, lightTime: 2500 * time.Millisecond, idleConns: 5000,
+		multiOps: 2_000_000,
 	}
 }
 
 func quickPlan() plan {
 	p := fullPlan()
-	p.quick, p.rounds, p.keys = true, 1, 200_000
-	p.ops = scaledOps(0.12)
-	p.latencyTime = 1500 * time.Millisecond
-	p.rssKeys = []int{200_000}
-	p.expireKeys, p.expireLead, p.expireIdle, p.expireWait = 200_000, 2500*time.Millisecond,
-		time.Second, 10*time.Second
-	p.growFrom, p.growTo = 98_000, 200_000
-	p.eventWindow = time.Second
-	p.bigValues, p.bigValueSize = 4, 32<<20
-	p.elements, p.bigMembers, p.bigOps = 100_000, 300_000, 30_000
-	p.persistKeys, p.persistWindow = 200_000, time.Second
-	p.wakeupTime = time.Second / 2
-	p.lightTime, p.idleConns = time.Second/4, 200
-	p.multiOps = 320_000
+	p.quick, p.rounds, p.keys = true, 1, 60_000
+	p.ops = scaledOps(0.04)
+	p.latencyTime = 500 * time.Millisecond
+	p.rssKeys, p.rssPause = 60_000, 20*time.Millisecond
+	p.expireKeys, p.expireLead, p.expireIdle, p.expireWait = 50_000, 800*time.Millisecond,
+		300*time.Millisecond, 10*time.Second
+	p.growFrom, p.growTo = 38_000, 80_000
+	p.eventWindow = 300 * time.Millisecond
+	p.bigValues, p.bigValueSize = 4, 16<<20
+	p.elements, p.bigMembers, p.bigOps = 30_000, 60_000, 10_000
+	p.persistKeys, p.persistWindow = 60_000, 300*time.Millisecond
+	p.wakeupTime = 200 * time.Millisecond
+	p.lightTime, p.idleConns = 150*time.Millisecond, 200
+	p.multiOps = 80_000
 	return p
 }
 
@@ -100,11 +99,28 @@ func (p *plan) apply(o options) {
 	}
 	if o.keys > 0 {
 		p.keys = o.keys
-		p.rssKeys = []int{o.keys}
+		p.rssKeys = o.keys
 		p.expireKeys = min(p.expireKeys, o.keys)
-		p.growFrom, p.growTo = o.keys*49/100, o.keys
+		p.growFrom, p.growTo = o.keys*48/100, o.keys
 		p.persistKeys = o.keys
 		p.elements, p.bigMembers = min(p.elements, o.keys), min(p.bigMembers, o.keys)
+	}
+	if o.scale > 0 {
+		p.shorten(o.scale)
+	}
+}
+
+// shorten scales the numbers of operations and the lengths of windows.
+func (p *plan) shorten(scale float64) {
+	ops := p.ops
+	p.ops = func(test string, pipeline int) int {
+		return max(1000, int(float64(ops(test, pipeline))*scale))
+	}
+	p.multiOps = max(20_000, int(float64(p.multiOps)*scale))
+	p.bigOps = max(1000, int(float64(p.bigOps)*scale))
+	for _, d := range []*time.Duration{&p.latencyTime, &p.eventWindow, &p.expireIdle,
+		&p.expireLead, &p.wakeupTime, &p.lightTime, &p.persistWindow} {
+		*d = time.Duration(float64(*d) * scale)
 	}
 }
 

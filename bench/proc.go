@@ -25,7 +25,7 @@ const clockTick = 10 * time.Millisecond
 
 // cpuTime returns the CPU time that the process has used: nanoseconds summed over its threads where
 // the kernel keeps schedstat, otherwise utime+stime in clock ticks. (A thread that has ended is
-// missing in the sum; neither server ends threads under load.)
+// missing in the sum; no server ends threads under load.)
 func cpuTime(pid int) (time.Duration, error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {
@@ -178,7 +178,7 @@ var (
 
 // describeMachine returns the line of the report that says where and with what the figures were
 // taken.
-func describeMachine(ctx context.Context, paths [sides]string) string {
+func describeMachine(ctx context.Context, c contest) string {
 	model := runtime.GOARCH
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		if m := cpuModel.FindSubmatch(text); m != nil {
@@ -190,10 +190,11 @@ func describeMachine(ctx context.Context, paths [sides]string) string {
 	if unix.Uname(&u) == nil {
 		kernel += " " + unix.ByteSliceToString(u.Release[:])
 	}
-	return fmt.Sprintf("%d × %s, %s, %s, Redis %s, Godwit %s, %s", runtime.NumCPU(), model, kernel,
-		runtime.Version(), serverVersion(ctx, paths[sideRedis]),
-		serverVersion(ctx, paths[sideGodwit]),
-		time.Now().UTC().Format("2006-01-02"))
+	words := []string{fmt.Sprintf("%d × %s", runtime.NumCPU(), model), kernel, runtime.Version()}
+	for _, one := range c {
+		words = append(words, one.title+" = "+serverVersion(ctx, one.path))
+	}
+	return strings.Join(append(words, time.Now().UTC().Format("2006-01-02")), ", ")
 }
 
 func serverVersion(ctx context.Context, path string) string {

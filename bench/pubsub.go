@@ -17,9 +17,6 @@ import (
 	"godwit/internal/resp"
 )
 
-// targetPublish is the least throughput of PUBLISH, as Godwit ÷ Redis.
-const targetPublish = 1.2
-
 // The pubsub part has 50 connections of redis-benchmark publish to one channel, while one thread
 // reads everything that arrives for the subscribers. An operation is one message published and
 // delivered to every subscriber: the clock stops when the last of them has the last byte.
@@ -31,15 +28,14 @@ func (b *bench) pubsub(ctx context.Context) error {
 	if !b.plan.has("pubsub") {
 		return nil
 	}
-	b.report.section("Pub/sub",
+	t := b.report.compare("Pub/sub",
 		fmt.Sprintf("PUBLISH of %d bytes by 50 clients, delivered to all subscribers.",
 			pubsubMessage),
-		"subscribers", "pipeline", "Redis op/s", "Godwit op/s", "ratio", "target",
-		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio")
+		[]string{"subscribers", "pipeline"}, measureCPU, measureOps)
 	for _, subscribers := range pubsubSubscribers {
 		for _, pipeline := range []int{1, 16} {
 			var rate, cpu series
-			err := b.eachRound(ctx, func(_, side int) error {
+			err := b.eachRound(ctx, func(side int) error {
 				r, c, err := b.publish(ctx, side, subscribers, pipeline)
 				rate.add(side, r)
 				cpu.add(side, c)
@@ -48,12 +44,7 @@ func (b *bench) pubsub(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			b.progress("%3d subscribers P%-3d  op/s %.2f×  CPU/op %.2f×", subscribers, pipeline,
-				rate.ratio(), cpu.ratio())
-			ops, used := rate.show("%.0f", 1), cpu.show("%.2f", 1)
-			b.report.last().row(fmt.Sprint(subscribers), fmt.Sprint(pipeline),
-				ops.redis, ops.godwit, ops.ratio, b.report.atLeast(ops.value, targetPublish, ""),
-				used.redis, used.godwit, used.ratio)
+			t.row([]string{fmt.Sprint(subscribers), fmt.Sprint(pipeline)}, &cpu, &rate)
 		}
 	}
 	return nil

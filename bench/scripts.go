@@ -6,9 +6,6 @@ import (
 	"context"
 )
 
-// targetScript is the least throughput of a script, as a share of Redis's.
-const targetScript = 1.0
-
 const unlockScript = "if redis.call('get',KEYS[1]) == ARGV[1] then return " +
 	"redis.call('del',KEYS[1]) else return 0 end"
 
@@ -22,15 +19,13 @@ func scriptGroup(p *plan) sketchGroup {
 		name: "Lua", keys: p.elements,
 		cases: []sketchCase{
 			{name: "EVAL of GET",
-				args: eval("return redis.call('GET', KEYS[1])", "1", "key:__rand_int__"), scale: 1,
-				target: targetScript},
+				args: eval("return redis.call('GET', KEYS[1])", "1", "key:__rand_int__"), scale: 1},
 			{name: "EVAL of the unlock script",
-				args: eval(unlockScript, "1", "lock:__rand_int__", "token"), scale: 1,
-				target: targetScript},
+				args: eval(unlockScript, "1", "lock:__rand_int__", "token"), scale: 1},
 			{name: "EVAL of a counter with a limit",
 				args: eval("local n = redis.call('incr',KEYS[1]) if n == 1 then "+
 					"redis.call('expire',KEYS[1],60) end return n", "1", "n:__rand_int__"),
-				scale: 1, target: targetScript},
+				scale: 1},
 			{name: "EVAL of 100 additions",
 				args: eval("local n = 0 for i=1,100 do n = n + i end return n", "0"), scale: 0.5},
 			{name: "EVAL of 10 calls",
@@ -44,7 +39,5 @@ func (b *bench) scripts(ctx context.Context) error {
 	if !b.plan.has("scripts") {
 		return nil
 	}
-	b.report.sketchesHeader("Scripts", "redis-benchmark, 50 connections, pipeline 16.", "Redis")
-	g := scriptGroup(&b.plan)
-	return b.sketchGroup(ctx, &g)
+	return b.sketchGroups(ctx, titleScripts, scriptGroup(&b.plan))
 }

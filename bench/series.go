@@ -8,46 +8,28 @@ import (
 	"strconv"
 )
 
-// series holds one measurement of both sides, a value for each round.
-type series [sides][]float64
+// series holds one measurement of all servers, for each of them a value for each round.
+type series struct{ of [][]float64 }
 
-func (s *series) add(side int, v float64) { s[side] = append(s[side], v) }
-
-func (s *series) median(side int) float64 { return median(s[side]) }
-
-// ratio returns the median over the rounds of Godwit ÷ Redis. Tables show the ratio of their own
-// columns instead.
-func (s *series) ratio() float64 {
-	n := min(len(s[sideRedis]), len(s[sideGodwit]))
-	ratios := make([]float64, 0, n)
-	for i := range n {
-		if s[sideRedis][i] != 0 {
-			ratios = append(ratios, s[sideGodwit][i]/s[sideRedis][i])
-		}
+func (s *series) add(side int, v float64) {
+	for len(s.of) <= side {
+		s.of = append(s.of, nil)
 	}
-	return median(ratios)
+	s.of[side] = append(s.of[side], v)
 }
 
-// shown is a series as a table shows it: both medians, and the ratio of these two figures.
-type shown struct {
-	redis, godwit, ratio string
-	value                float64 // of ratio
-}
-
-// show formats the medians, divided by scale. The ratio is that of the printed figures.
-func (s *series) show(format string, scale float64) shown {
-	x := shown{
-		redis:  fmt.Sprintf(format, s.median(sideRedis)/scale),
-		godwit: fmt.Sprintf(format, s.median(sideGodwit)/scale),
+// median returns 0 for a server without values.
+func (s *series) median(side int) float64 {
+	if side >= len(s.of) {
+		return 0
 	}
-	x.ratio, x.value = printedRatio(x.redis, x.godwit)
-	return x
+	return median(s.of[side])
 }
 
-// printedRatio returns Godwit ÷ Redis of two printed figures, to two decimals, or to the first one
+// printedRatio returns one printed figure divided by another, to two decimals, or to the first one
 // that says something. Without a figure to divide by there is none.
-func printedRatio(redis, godwit string) (string, float64) {
-	r, g := leading(redis), leading(godwit)
+func printedRatio(by, of string) (string, float64) {
+	r, g := leading(by), leading(of)
 	if r == 0 {
 		return "–", 0
 	}

@@ -28,7 +28,7 @@ func (b *bench) startWith(ctx context.Context, side int, args ...string) (*serve
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.procs.start(testserver.Options{Program: b.paths[side], Dir: dir,
+	s, err := b.procs.start(testserver.Options{Program: b.contest[side].path, Dir: dir,
 		Args: append([]string{"--appendonly", "no"}, args...)})
 	if err != nil {
 		return nil, err
@@ -43,10 +43,10 @@ func (b *bench) startWith(ctx context.Context, side int, args ...string) (*serve
 	return s, nil
 }
 
-// stop ends the process, first politely, and returns when it is reaped. It may be called more than
-// once.
+// stop kills the process and returns when it is reaped: what a server would do about its end takes
+// time, and is not what is measured. It may be called more than once.
 func (s *server) stop() {
-	_ = s.Stop() // it has been killed then
+	s.Kill()
 	os.RemoveAll(s.Dir)
 }
 

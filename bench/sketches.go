@@ -7,15 +7,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
 	"godwit/internal/resp"
 )
-
-// targetModule is the least throughput of a command that Redis has only in modules, as a share of a
-// plain command's on the same server.
-const targetModule = 0.9
 
 // sketchCase is one run of redis-benchmark at pipeline 16.
 type sketchCase struct {
@@ -26,10 +23,8 @@ type sketchCase struct {
 	scale float64 // of the plan's number of operations
 	keys  int     // what __rand_int__ is drawn from, if it is not what the group says
 
-	// against names an earlier case of the group, with which this one is compared on the same
-	// server. "" compares with the same case on Redis.
+	// against names an earlier case of the group, with which this one is compared on Godwit alone
 	against string
-	target  float64 // ratio of throughputs, at least; 0 for no target
 }
 
 // sketchGroup is a list of cases that share a server, filled by load.
@@ -38,11 +33,6 @@ type sketchGroup struct {
 	keys  int // what __rand_int__ is drawn from
 	load  []generated
 	cases []sketchCase
-}
-
-// sketchGroups returns HyperLogLog and geo, which Redis has too.
-func sketchGroups(p *plan) []sketchGroup {
-	return []sketchGroup{hllGroup(p), geoGroup(p)}
 }
 
 // moduleGroups returns the commands that Redis has only in modules. They are measured on Godwit
@@ -82,9 +72,9 @@ func bloomGroup(p *plan) sketchGroup {
 			{name: "SET", args: []string{"SET", key, strings.Repeat("v", p.valueSize)}, scale: 1},
 			{name: "GET", args: []string{"GET", key}, scale: 1},
 			{name: "BF.EXISTS", args: []string{"BF.EXISTS", "filter", item}, scale: 1, keys: items,
-				against: "GET", target: targetModule},
+				against: "GET"},
 			{name: "BF.ADD", args: []string{"BF.ADD", "filter", item}, scale: 1, keys: items,
-				against: "SET", target: targetModule},
+				against: "SET"},
 		},
 	}
 }
@@ -105,17 +95,14 @@ func hllGroup(p *plan) sketchGroup {
 	return sketchGroup{
 		name: "HyperLogLog", keys: p.elements, load: []generated{load},
 		cases: []sketchCase{
-			{name: "PFADD to one", args: []string{"PFADD", "hll", "element:__rand_int__"}, scale: 1,
-				target: targetCollection},
+			{name: "PFADD to one", args: []string{"PFADD", "hll", "element:__rand_int__"},
+				scale: 1},
 			{name: "PFADD to many",
-				args: []string{"PFADD", "hll:__rand_int__", "element:__rand_int__"}, scale: 1,
-				target: targetCollection},
-			{name: "PFCOUNT of one", args: []string{"PFCOUNT", "hll:0"}, scale: 1,
-				target: targetCollection},
-			{name: "PFCOUNT of 10 dense", args: append([]string{"PFCOUNT"}, ten...), scale: 0.02,
-				target: targetCollection},
+				args: []string{"PFADD", "hll:__rand_int__", "element:__rand_int__"}, scale: 1},
+			{name: "PFCOUNT of one", args: []string{"PFCOUNT", "hll:0"}, scale: 1},
+			{name: "PFCOUNT of 10 dense", args: append([]string{"PFCOUNT"}, ten...), scale: 0.01},
 			{name: "PFMERGE of 10 dense", args: append([]string{"PFMERGE", "dst"}, ten...),
-				scale: 0.02, target: targetCollection},
+				scale: 0.01},
 		},
 	}
 }
@@ -140,8 +127,7 @@ func geoGroup(p *plan) sketchGroup {
 	search := func(name, radius string, scale float64, options ...string) sketchCase {
 		args := append([]string{"GEOSEARCH", "geo", "FROMMEMBER", "place:__rand_int__",
 			"BYRADIUS", radius, "km"}, options...)
-		return sketchCase{name: "GEOSEARCH " + name, args: args, scale: scale,
-			target: targetCollection}
+		return sketchCase{name: "GEOSEARCH " + name, args: args, scale: scale}
 	}
 	return sketchGroup{
 		name: "Places", keys: p.elements, load: []generated{load},
@@ -152,11 +138,11 @@ func geoGroup(p *plan) sketchGroup {
 			search("50 km, nearest 10", "50", 0.001, "ASC", "COUNT", "10", "WITHDIST"),
 			{name: "GEODIST",
 				args:  []string{"GEODIST", "geo", "place:__rand_int__", "place:__rand_int__", "km"},
-				scale: 0.5, target: targetCollection},
+				scale: 0.5},
 			// Last, since it adds places. The numbers are up to 2^31: coordinates up to 21°.
 			{name: "GEOADD",
 				args: []string{"GEOADD", "geo", "__rand_int__e-8", "__rand_int__e-8",
-					"place:__rand_int__"}, scale: 0.5, keys: 1<<31 - 1, target: targetCollection},
+					"place:__rand_int__"}, scale: 0.5, keys: 1<<31 - 1},
 		},
 	}
 }
@@ -181,36 +167,39 @@ func throttleGroup(p *plan) sketchGroup {
 			{name: "SET", args: []string{"SET", key, strings.Repeat("v", p.valueSize)}, scale: 1},
 			{name: "GET", args: []string{"GET", key}, scale: 1},
 			{name: "CL.THROTTLE", args: append([]string{"CL.THROTTLE", "b" + key}, bucket...),
-				scale: 1, against: "SET", target: targetModule},
+				scale: 1, against: "SET"},
 		},
 	}
 }
 
-// sketches measures the groups on both servers.
+// sketches measures the groups on all servers.
 func (b *bench) sketches(ctx context.Context) error {
 	if !b.plan.has("sketches") {
 		return nil
 	}
-	b.report.sketchesHeader("HyperLogLog and geo", "redis-benchmark, 50 connections, pipeline 16.",
-		"Redis")
-	for _, g := range sketchGroups(&b.plan) {
-		if err := b.sketchGroup(ctx, &g); err != nil {
+	return b.sketchGroups(ctx, titleSketches, hllGroup(&b.plan), geoGroup(&b.plan))
+}
+
+// sketchGroups measures groups on all servers.
+func (b *bench) sketchGroups(ctx context.Context, title string, groups ...sketchGroup) error {
+	t := b.report.compare(title, "redis-benchmark, 50 connections, pipeline 16.",
+		[]string{"command"}, measureCPU, measureOps)
+	for _, g := range groups {
+		rps, cpu := make([]series, len(g.cases)), make([]series, len(g.cases))
+		err := b.eachRound(ctx, func(side int) error {
+			return b.sketchRound(ctx, side, &g, func(i int, r, c float64) {
+				rps[i].add(side, r)
+				cpu[i].add(side, c)
+			})
+		})
+		if err != nil {
 			return err
+		}
+		for i, c := range g.cases {
+			t.row([]string{c.name}, &cpu[i], &rps[i])
 		}
 	}
 	return nil
-}
-
-// sketchGroup measures a group on both servers.
-func (b *bench) sketchGroup(ctx context.Context, g *sketchGroup) error {
-	rps := make([]series, len(g.cases))
-	err := b.eachRound(ctx, func(_, side int) error {
-		return b.sketchRound(ctx, side, g, func(i int, r float64) { rps[i].add(side, r) })
-	})
-	if err == nil {
-		b.reportSketches(g, rps)
-	}
-	return err
 }
 
 // modules measures the groups on Godwit.
@@ -218,34 +207,39 @@ func (b *bench) modules(ctx context.Context) error {
 	if !b.plan.has("modules") {
 		return nil
 	}
-	b.report.sketchesHeader("Filters and rate limits",
-		"redis-benchmark, 50 connections, pipeline 16; compared with a plain command of the same "+
-			"server.", "other")
+	s := b.report.section("Filters and rate limits (CPU µs/op)",
+		"Godwit alone, redis-benchmark, 50 connections, pipeline 16; compared with a plain "+
+			"command of the same server.",
+		"command", "compared with", "other", titleGodwit, ratioHead)
 	for _, g := range moduleGroups(&b.plan) {
-		rps := make([]series, len(g.cases))
+		cpu := make([][]float64, len(g.cases))
 		for range b.plan.rounds {
-			err := b.sketchRound(ctx, sideGodwit, &g, func(i int, r float64) {
-				rps[i].add(sideGodwit, r)
-				for j, c := range g.cases {
-					if c.name == g.cases[i].against {
-						other := rps[j][sideGodwit]
-						rps[i].add(sideRedis, other[len(other)-1])
-					}
-				}
+			err := b.sketchRound(ctx, b.contest.godwit(), &g, func(i int, _, c float64) {
+				cpu[i] = append(cpu[i], c)
 			})
 			if err != nil {
 				return err
 			}
 		}
-		b.reportSketches(&g, rps)
+		for i, c := range g.cases {
+			other := slices.IndexFunc(g.cases, func(o sketchCase) bool {
+				return o.name == c.against
+			})
+			if other >= 0 {
+				by := fmt.Sprintf(measureCPU.format, median(cpu[other]))
+				of := fmt.Sprintf(measureCPU.format, median(cpu[i]))
+				ratio, _ := printedRatio(by, of)
+				s.row(c.name, c.against, by, of, ratio)
+			}
+		}
 	}
 	return nil
 }
 
 // sketchRound runs the cases of a group on a fresh server. add receives each case's operations a
-// second.
+// second, and the server's CPU time for each in µs.
 func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup,
-	add func(i int, rps float64)) error {
+	add func(i int, rps, cpu float64)) error {
 	s, err := b.start(ctx, side)
 	if err != nil {
 		return err
@@ -258,39 +252,12 @@ func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup,
 	}
 	for i, c := range g.cases {
 		ops := max(1000, int(float64(b.plan.ops(c.name, 16))*c.scale))
-		rps, _, err := redisBenchmark(ctx, s, ops, 16,
+		rps, cpu, err := redisBenchmark(ctx, s, ops, 16,
 			append([]string{"-r", strconv.Itoa(cmp.Or(c.keys, g.keys))}, c.args...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		add(i, rps)
+		add(i, rps, cpu)
 	}
 	return nil
-}
-
-func (b *bench) reportSketches(g *sketchGroup, rps []series) {
-	for i, c := range g.cases {
-		if len(rps[i][sideRedis]) == 0 {
-			continue // only there to be compared with
-		}
-		b.progress("sketches %-20s %.2f×", c.name, rps[i].ratio())
-		b.report.sketchesRow(&c, &rps[i])
-	}
-}
-
-func (r *report) sketchesHeader(title, note, other string) {
-	r.section(title, note, "command", "compared with", other+" k ops/s", "Godwit k ops/s", "ratio",
-		"target")
-}
-
-func (r *report) sketchesRow(c *sketchCase, rps *series) {
-	other, target := c.against, ""
-	if other == "" {
-		other = "Redis"
-	}
-	v := rps.show("%.1f", 1e3)
-	if c.target != 0 {
-		target = r.atLeast(v.value, c.target, "")
-	}
-	r.last().row(c.name, other, v.redis, v.godwit, v.ratio, target)
 }

@@ -9,34 +9,33 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// loadedParts runs the parts that need both servers loaded and otherwise leave them alone: latency,
+// loadedParts runs the parts that need all servers loaded and otherwise leave them alone: latency,
 // then throughput.
 func (b *bench) loadedParts(ctx context.Context) error {
 	if !b.plan.has("latency") && !b.plan.has("throughput") {
 		return nil
 	}
-	var pair [sides]*server
-	for side := range sides {
-		s, err := b.start(ctx, side)
-		if err != nil {
-			return err
-		}
-		defer s.stop()
-		pair[side] = s
-		b.progress("loading %d keys into %s", b.plan.keys, sideNames[side])
-		if err := b.loadAndSettle(ctx, s, 0, b.plan.keys, b.plan.valueSize); err != nil {
-			return err
-		}
+	all, stop, err := b.startAll(ctx)
+	defer stop()
+	if err != nil {
+		return err
+	}
+	err = b.eachServer(ctx, func(side int) error {
+		return b.loadAndSettle(ctx, all[side], 0, b.plan.keys, b.plan.valueSize)
+	})
+	if err != nil {
+		return err
 	}
 	if b.plan.has("latency") {
-		if err := b.latency(ctx, pair); err != nil {
+		if err := b.latency(ctx, all); err != nil {
 			return fmt.Errorf("latency: %w", err)
 		}
 	}
 	if b.plan.has("throughput") {
-		return b.throughput(ctx, pair)
+		return b.throughput(ctx, all)
 	}
 	return nil
 }
@@ -46,21 +45,24 @@ func (b *bench) loadAndSettle(ctx context.Context, s *server, from, to, valueSiz
 	if err := pump(ctx, s.Addr, setKeys(valueSize), from, to); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	// Both servers advance a rehash by one bucket with each lookup. At most half as many buckets as
+	// All servers advance a rehash by one bucket with each lookup. At most half as many buckets as
 	// keys are left.
 	return pump(ctx, s.Addr, getMissing(), 0, to/2)
 }
 
-func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
-	b.report.throughputHeader()
+func (b *bench) throughput(ctx context.Context, all []*server) error {
+	c := b.report.compare(titleStrings,
+		fmt.Sprintf("CPU time of the server, and redis-benchmark with 50 connections. %s keys, "+
+			"%d-byte values.", count(b.plan.keys), b.plan.valueSize),
+		[]string{"command", "pipeline"}, measureCPU, measureOps)
 	for _, test := range testNames {
 		if !slices.Contains(b.plan.tests, test) {
 			continue
 		}
 		for _, pipeline := range b.plan.pipelines {
 			var rps, cpu series
-			err := b.eachRound(ctx, func(_, side int) error {
-				r, c, err := b.benchmark(ctx, pair[side], test, pipeline)
+			err := b.eachRound(ctx, func(side int) error {
+				r, c, err := b.benchmark(ctx, all[side], test, pipeline)
 				rps.add(side, r)
 				cpu.add(side, c)
 				return err
@@ -68,12 +70,18 @@ func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
 			if err != nil {
 				return fmt.Errorf("throughput of %s at pipeline %d: %w", test, pipeline, err)
 			}
-			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", test, pipeline, rps.ratio(),
-				cpu.ratio())
-			b.report.throughputRow(test, pipeline, &rps, &cpu)
+			c.row([]string{testTitle(test), strconv.Itoa(pipeline)}, &cpu, &rps)
 		}
 	}
 	return nil
+}
+
+// testTitle returns how the report calls a test of redis-benchmark.
+func testTitle(test string) string {
+	if test == "mset" {
+		return "MSET of 10"
+	}
+	return strings.ToUpper(test)
 }
 
 // benchmark runs redis-benchmark's test once over the loaded key space.
@@ -134,24 +142,28 @@ func parseBenchmark(out []byte) (float64, error) {
 	return strconv.ParseFloat(rows[len(rows)-1][col], 64)
 }
 
-func (b *bench) latency(ctx context.Context, pair [sides]*server) error {
+func (b *bench) latency(ctx context.Context, all []*server) error {
 	var p50, p99, p999, worst series
-	err := b.eachRound(ctx, func(round, side int) error {
-		addr := pair[side].Addr
+	err := b.eachRound(ctx, func(side int) error {
+		addr := all[side].Addr
 		stop := moderateLoad(ctx, addr, b.plan.keys, b.plan.valueSize)
 		l, err := probeFor(ctx, addr, b.plan.probeEvery, b.plan.keys, b.plan.latencyTime, nil)
 		if lerr := stop(); err == nil {
 			err = lerr
 		}
-		b.progress("latency round %d %-6s  p50 %.3f  p99 %.3f  p99.9 %.3f  max %.3f ms", round+1,
-			sideNames[side],
-			l.p50, l.p99, l.p999, l.max)
 		p50.add(side, l.p50)
 		p99.add(side, l.p99)
 		p999.add(side, l.p999)
 		worst.add(side, l.max)
 		return err
 	})
-	b.report.latency(&p50, &p99, &p999, &worst)
+	c := b.report.compare("Latency under moderate load",
+		fmt.Sprintf("A GET each millisecond beside 8 connections with about 2,000 commands a "+
+			"second each; %s keys.", count(b.plan.keys)),
+		[]string{"percentile"}, measure{"ms", "%.3f", 1})
+	c.row([]string{"p50"}, &p50)
+	c.row([]string{"p99"}, &p99)
+	c.row([]string{"p99.9"}, &p999)
+	c.row([]string{"max"}, &worst)
 	return err
 }

@@ -12,10 +12,6 @@ import (
 	"godwit/internal/resp"
 )
 
-// targetWakeup is the most that the p50 from a push to the reply of a waiting BLPOP may be, as
-// Godwit ÷ Redis.
-const targetWakeup = 1.1
-
 // The wakeup part measures the time from an LPUSH until a client that is blocked in BLPOP has its
 // element. Producer and consumer are two blocking sockets of one thread, so that no scheduler of
 // the client sits between the two. In the second row, other consumers wait for other keys: they
@@ -34,29 +30,21 @@ func (b *bench) wakeup(ctx context.Context) error {
 	if !b.plan.has("wakeup") {
 		return nil
 	}
-	b.report.section("Wake-up of a blocked client",
+	t := b.report.compare("Wake-up of a blocked client",
 		"From an LPUSH to the reply of the BLPOP that waits for it.",
-		"other waiting clients", "Redis p50 ms", "Godwit p50 ms", "ratio", "target", "Redis p99 ms",
-		"Godwit p99 ms", "ratio")
+		[]string{"other waiting clients"}, measureP50, measureP99)
 	for _, others := range []int{0, wakeupOthers} {
 		var p50, p99 series
-		err := b.eachRound(ctx, func(round, side int) error {
+		err := b.eachRound(ctx, func(side int) error {
 			l, err := b.wakeupRun(ctx, side, others)
-			if err != nil {
-				return err
-			}
-			b.progress("wakeup round %d %-6s  %d others  p50 %.4f  p99 %.4f ms, %d pushes", round+1,
-				sideNames[side], others, l.p50, l.p99, l.samples)
 			p50.add(side, l.p50)
 			p99.add(side, l.p99)
-			return nil
+			return err
 		})
 		if err != nil {
 			return err
 		}
-		mid, late := p50.show("%.4f", 1), p99.show("%.4f", 1)
-		b.report.last().row(fmt.Sprint(others), mid.redis, mid.godwit, mid.ratio,
-			b.report.atMost(mid.value, targetWakeup, ""), late.redis, late.godwit, late.ratio)
+		t.row([]string{fmt.Sprint(others)}, &p50, &p99)
 	}
 	return nil
 }
