@@ -4,9 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"godwit/internal/testseed"
+
+	"github.com/stretchr/testify/require"
 )
 
 // model is the plain counterpart of a listpack.
@@ -256,4 +259,24 @@ func BenchmarkFind(b *testing.B) {
 			b.Fatal("absent")
 		}
 	}
+}
+
+// TestBetween counts the entries between any two of a listpack with every kind of entry.
+func TestBetween(t *testing.T) {
+	s := NewSlice()
+	for _, e := range []string{"1", "-5", "", "abc", strings.Repeat("x", 64), "300", "70000",
+		strings.Repeat("y", 5000), "9223372036854775807", "8388607", "z"} {
+		Append(s, []byte(e))
+	}
+	lp := s.Bytes()
+	i := 0
+	for from := First(lp); from != 0; from = Next(lp, from) {
+		j := i
+		for to := from; to != 0; to = Next(lp, to) {
+			require.Equal(t, j-i, Between(lp, from, to))
+			j++
+		}
+		i++
+	}
+	require.Equal(t, Count(lp), i)
 }
