@@ -13,7 +13,7 @@ const (
 
 	headerSize = 24
 	fixedSize  = 8 // of a record: hash and db
-	classes    = 7
+	classes    = 5
 	hashMask   = 1<<HashBits - 1
 	whole      = 8 // the level of blocks whose records hold all bytes of their deadlines
 
@@ -26,7 +26,7 @@ const (
 )
 
 // sizes are the bytes of a block of each class: size classes of the arena.
-var sizes = [classes]uint16{88, 160, 304, 640, 1280, 2560, 4096}
+var sizes = [classes]uint16{88, 160, 304, 640, 1280}
 
 func blockSize(class uint8) int { return int(sizes[class]) }
 

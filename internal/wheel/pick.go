@@ -10,7 +10,7 @@ import (
 const pickBlocks = 16
 
 // Pick returns a record that has not fired, chosen by the random number: of any slot in use, one of
-// the first few thousand. It is for finding keys that have a deadline where these are rare, and no
+// the first two thousand. It is for finding keys that have a deadline where these are rare, and no
 // fair choice. ok is false for an empty wheel. O(1).
 func (w *Wheel) Pick(random uint64) (r Expiry, ok bool) {
 	waiting := [...]*chain{&w.due, &w.moving, &w.sweep.chain}

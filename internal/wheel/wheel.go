@@ -36,7 +36,7 @@
 // slot of level lvl agree in their bytes from that level on. These are the block's base; a record
 // holds only those below. Blocks of records that were late when they came hold whole deadlines.
 //
-// A chain's first block has 88 bytes and each next about twice as many, up to 4096. So a lone far
+// A chain's first block has 88 bytes and each next about twice as many, up to 1280. So a lone far
 // deadline takes 88 bytes, and one of a full slot 10 bytes within 4.6 hours and 11 within 49 days.
 //
 // # Slices

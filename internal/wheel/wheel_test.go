@@ -386,3 +386,18 @@ func BenchmarkLife(b *testing.B) {
 		}
 	}
 }
+
+// TestMemoryOfShortChains checks that chains of a thousand records waste little in their last
+// blocks.
+func TestMemoryOfShortChains(t *testing.T) {
+	w := newWheel(t, t0)
+	const n, within = 100_000, 6_200_000
+	for i := range int64(n) {
+		w.Add(t0+i*within/n, uint64(i), 0)
+	}
+	per := float64(w.MemoryBytes()) / n
+	t.Logf("%.2f bytes a record", per)
+	if per > 11.6 {
+		t.Errorf("%.2f bytes a record", per)
+	}
+}
