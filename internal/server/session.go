@@ -9,8 +9,10 @@ import (
 
 const (
 	// turnOutput ends a client's turn once that many bytes of replies wait. They are written before
-	// it goes on, so a pipeline of large replies needs the memory of one piece of it.
-	turnOutput = 1 << 20
+	// it goes on, so a pipeline of large replies needs the memory of one piece of it. More than a
+	// loop's windowOutput would not fit in the shared buffer, and memory of its own costs far more
+	// than another turn.
+	turnOutput = 256 << 10
 	// turnMs ends a client's turn once its commands have run that long, so a pipeline of slow
 	// commands does not lock others out.
 	turnMs = 2
