@@ -115,6 +115,7 @@ type Arena struct {
 	dying      []dyingMapping // of big blocks that were freed, to be unmapped by Release
 	dyingBytes int64          // of their mappings
 	dyingLeft  int64          // of dyingBytes: what Release has not given back yet
+	kept       keptMappings
 	guard      guard
 	chunks     int    // chunks of runs
 	dirty      int    // their units that are resident
@@ -289,6 +290,7 @@ func (a *Arena) Close() {
 			a.unmap(b, a.size[i])
 		}
 	}
+	a.dropKept(len(a.kept.maps))
 	for _, m := range a.dying {
 		a.unmap(m.base, m.size)
 	}
@@ -314,7 +316,7 @@ func (a *Arena) Check() error {
 			}
 		}
 	}
-	if mapped += a.dyingBytes; mapped != a.mapped {
+	if mapped += a.dyingBytes + a.kept.bytes; mapped != a.mapped {
 		return fmt.Errorf("arena: %d bytes mapped, %d accounted", mapped, a.mapped)
 	}
 	if chunks != a.chunks || dirty != a.dirty || free != a.free {

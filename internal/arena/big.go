@@ -49,30 +49,71 @@ type dyingMapping struct {
 func (a *Arena) freeBig(ref Ref, n int, p Purpose) {
 	a.used[p&7] -= a.Counted(ref, n)
 	i := uint32(ref >> 32)
-	size, done := a.size[i], a.gone[i]
+	m := dyingMapping{base: a.base[i], size: a.size[i], done: a.gone[i]}
 	delete(a.gone, i)
-	a.dying = append(a.dying, dyingMapping{base: a.base[i], size: size, done: done})
-	a.dyingBytes += size
-	a.dyingLeft += size - done
 	a.forgetChunk(i)
+	if m.done > 0 || m.size > keptBytes/2 {
+		a.bury(m)
+		return
+	}
+	for a.kept.bytes+m.size > keptBytes {
+		a.dropKept(1)
+	}
+	a.kept.maps = append(a.kept.maps, m)
+	a.kept.bytes += m.size
 }
 
-// revived is how many of the mappings that were freed last revive looks at.
-const revived = 8
+// bury queues a mapping for Release.
+func (a *Arena) bury(m dyingMapping) {
+	a.dying = append(a.dying, m)
+	a.dyingBytes += m.size
+	a.dyingLeft += m.size - m.done
+}
 
-// revive takes a whole mapping of the size from those that wait to be given back, or returns nil. A
-// command that replaces a large value by one as large, again and again, so needs no new pages. The
-// mapping holds old bytes, so it is not for a block that must be zero.
+// keptBytes bounds the mappings of freed blocks that are kept for the next block of their size.
+// Whoever replaces a large value by one as large, again and again, so needs no new pages: for a
+// value of 1 MiB these cost five times what copying it does.
+const keptBytes = 8 << 20
+
+// keptMappings are these mappings, the one freed last at the end.
+type keptMappings struct {
+	maps  []dyingMapping
+	bytes int64
+	old   int // so many have been there since the last call of ageKept
+}
+
+// revive takes a kept mapping of the size, or returns nil. The mapping holds old bytes, so it is
+// not for a block that must be zero.
 func (a *Arena) revive(size int64, zero bool) unsafe.Pointer {
-	for k := len(a.dying) - 1; k >= max(0, len(a.dying)-revived) && !zero; k-- {
-		if m := a.dying[k]; m.size == size && m.done == 0 {
-			a.dying = slices.Delete(a.dying, k, k+1)
-			a.dyingBytes -= size
-			a.dyingLeft -= size
+	r := &a.kept
+	for k := len(r.maps) - 1; k >= 0 && !zero; k-- {
+		if m := r.maps[k]; m.size == size {
+			r.maps = slices.Delete(r.maps, k, k+1)
+			r.bytes -= size
+			if k < r.old {
+				r.old--
+			}
 			return m.base
 		}
 	}
 	return nil
+}
+
+// dropKept leaves the n oldest of the kept mappings to Release.
+func (a *Arena) dropKept(n int) {
+	r := &a.kept
+	for _, m := range r.maps[:n] {
+		a.bury(m)
+		r.bytes -= m.size
+	}
+	r.maps = slices.Delete(r.maps, 0, n)
+	r.old = max(0, r.old-n)
+}
+
+// ageKept drops the mappings that nobody has wanted since the last call.
+func (a *Arena) ageKept() {
+	a.dropKept(a.kept.old)
+	a.kept.old = len(a.kept.maps)
 }
 
 // releaseBig gives back about releaseBytes of the mappings that wait for it.

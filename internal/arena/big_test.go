@@ -10,7 +10,7 @@ import (
 )
 
 // TestRevive checks that a big block takes the mapping of one of the same size that was freed, but
-// not if it must be zero, or after a part of the mapping was given back.
+// not if it must be zero, and that mappings nobody wants go back to the system.
 func TestRevive(t *testing.T) {
 	const n = 2 << 20
 	a := New()
@@ -22,28 +22,55 @@ func TestRevive(t *testing.T) {
 		}
 		return ref
 	}
+	release := func() {
+		for a.Release() {
+		}
+		require.NoError(t, a.Check())
+	}
 	ref := make1()
 	a.Free(ref, n, 0)
 	mapped := a.mapped
+	release()
 	ref = make1()
 	require.Equal(t, mapped, a.mapped)
-	require.Zero(t, a.dyingBytes)
-	require.NoError(t, a.Check())
 
 	a.Free(ref, n, 0)
 	zero := a.AllocZero(n, 0)
 	require.False(t, bytes.ContainsFunc(a.Bytes(zero, n), func(r rune) bool { return r != 0 }))
-	a.releaseBig() // half of the one that waits
-	ref = make1()
-	require.NoError(t, a.Check())
-	if !invariant.Enabled { // which clears what is to be zero, so that any mapping does
-		require.NotZero(t, a.dyingBytes)
-	}
-	a.Free(ref, n, 0)
 	a.Free(zero, n, 0)
-	for a.dyingBytes > 0 {
-		a.releaseBig()
+	both := 2
+	if invariant.Enabled { // which clears what is to be zero, so that any mapping does
+		both = 1
 	}
-	require.Zero(t, a.goneBytes)
+	a.BeginTrim()
+	release()
+	require.Equal(t, both, len(a.kept.maps), "they may be wanted soon")
+	a.Free(make1(), n, 0)
+	a.BeginTrim()
+	release()
+	require.Equal(t, 1, len(a.kept.maps), "one was wanted")
+	a.BeginTrim()
+	release()
+	require.Zero(t, a.mapped)
+	require.Zero(t, a.kept.bytes+a.goneBytes+a.dyingBytes)
+}
+
+// TestKeptIsBounded checks that freed big blocks are kept up to keptBytes, and that all goes when
+// the arena is trimmed.
+func TestKeptIsBounded(t *testing.T) {
+	a := New()
+	var refs []Ref
+	sizes := []int{1 << 20, 3 << 20, 5 << 20, 600 << 10}
+	for i := range 40 {
+		refs = append(refs, a.Alloc(sizes[i%len(sizes)], 0))
+	}
+	for i, ref := range refs {
+		a.Free(ref, sizes[i%len(sizes)], 0)
+		require.LessOrEqual(t, a.kept.bytes, int64(keptBytes))
+	}
+	require.NotZero(t, a.kept.bytes)
+	require.NoError(t, a.Check())
+	a.Trim()
+	require.Zero(t, a.mapped)
 	require.NoError(t, a.Check())
 }

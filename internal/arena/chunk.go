@@ -231,8 +231,9 @@ func (a *Arena) Waiting() int64 {
 	return a.dyingLeft + int64(len(a.idle))*chunkSize
 }
 
-// WaitingBig returns the part of Waiting in big blocks.
-func (a *Arena) WaitingBig() int64 { return a.dyingLeft }
+// WaitingBig returns the bytes of big blocks that were freed and have not gone back to the system:
+// a part of Waiting, and those that are kept for the next block of their size.
+func (a *Arena) WaitingBig() int64 { return a.dyingLeft + a.kept.bytes }
 
 // Held returns the bytes that Release and Discard have not given back to the system.
 func (a *Arena) Held() int64 { return a.mapped - a.goneBytes }
@@ -306,6 +307,7 @@ func unitMask(unit, n uint32) uint64 { return (1<<n - 1) << unit }
 // reserve, and the memory of free units in chunks that are still in use.
 func (a *Arena) Trim() {
 	a.dropKeptRuns()
+	a.dropKept(len(a.kept.maps))
 	for a.Release() {
 	}
 	if a.spare != 0 {

@@ -218,7 +218,7 @@ type Moves struct {
 // Fragmentation returns the bytes that runs take and no block uses. They include the ends of runs
 // that were never used, although these have no pages.
 func (a *Arena) Fragmentation() int64 {
-	return max(a.Held()-a.dyingLeft-int64(a.free)<<unitShift-a.Used(), 0)
+	return max(a.Held()-a.dyingLeft-a.kept.bytes-int64(a.free)<<unitShift-a.Used(), 0)
 }
 
 // ClassUse describes how blocks of one size are laid out.

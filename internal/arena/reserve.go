@@ -53,13 +53,18 @@ func (a *Arena) Probe(n int64) bool {
 		p, err := mapReserve(chunkSize, len(g.pieces)%2 == 0)
 		if err != nil {
 			g.short = true
+			a.dropKept(len(a.kept.maps))
 			return false
 		}
 		g.pieces = append(g.pieces, p)
 	}
 	ok := a.canMap(headroom)
 	g.short = !ok
-	return ok && (n == 0 || a.canMap(n+headroom))
+	if ok && (n == 0 || a.canMap(n+headroom)) {
+		return true
+	}
+	a.dropKept(len(a.kept.maps)) // for the caller to release
+	return false
 }
 
 // Fits reports whether a block of n bytes is small, or is available from the system now. Work that
@@ -93,6 +98,8 @@ func (a *Arena) orReserve(more int64, try func() (unsafe.Pointer, error)) unsafe
 		switch n := len(g.pieces); {
 		case a.Idle():
 			a.Release()
+		case len(a.kept.maps) > 0:
+			a.dropKept(len(a.kept.maps))
 		case n > 0:
 			p := g.pieces[n-1]
 			g.pieces = g.pieces[:n-1]

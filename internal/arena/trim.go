@@ -62,8 +62,10 @@ func (a *Arena) dropKeptRuns() {
 	}
 }
 
-// BeginTrim starts a sweep over all chunks if it is worth it.
+// BeginTrim starts a sweep over all chunks if it is worth it. It also lets mappings go that were
+// kept for blocks of their size and that nobody has wanted since the last call.
 func (a *Arena) BeginTrim() {
+	a.ageKept()
 	if a.FreeUnits()+a.keptRuns() >= max(trimFrom, a.mapped/trimShare) {
 		a.dropKeptRuns()
 		a.trim = uint32(len(a.meta))

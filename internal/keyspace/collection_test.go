@@ -151,7 +151,7 @@ func TestHugeElementsAreFreedInSlices(t *testing.T) {
 		for ks.A.Release() {
 			releases++
 		}
-		require.GreaterOrEqual(t, releases, 35, typ.String())
+		require.GreaterOrEqual(t, releases, 30, "%s: some mappings are kept", typ)
 		drain(t, ks)
 	}
 }

@@ -159,7 +159,7 @@ func (ks *Keyspace) FreeSlice() (more bool) {
 
 // freeSlice is FreeSlice. It also returns what the work amounts to in bytes: blocks that were
 // freed, or memory that went back to the system. A big block counts when it goes back, since
-// freeing it only queues it for that.
+// freeing it only queues it for that, or keeps its mapping.
 func (ks *Keyspace) freeSlice() (work int64, more bool) {
 	a := ks.A
 	if a.Dying() || a.Idle() && (!ks.LazyFreeQueued() || a.Waiting() > keptIdle) {
