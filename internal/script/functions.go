@@ -238,6 +238,7 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	if err != nil {
 		return nil, LibraryError("Error compiling function: " + err.Error())
 	}
+	l.compiled = codeBytes(fn.Proto)
 	f.begin()
 	f.loading, f.started = l, time.Now()
 	defer func() { f.loading = nil }()

@@ -43,10 +43,6 @@ func FlagOf(name string) Flags {
 // until SCRIPT FLUSH.
 const maxEvalScripts = 500
 
-// scriptBytes returns the memory of a cached script whose text has body bytes. Measured: compiled
-// code takes about fifteen times its text.
-func scriptBytes(body int) int64 { return int64(16*body) + 2048 }
-
 // Script is one cached script.
 type Script struct {
 	SHA      string // 40 lower-case hexadecimal characters
@@ -55,7 +51,8 @@ type Script struct {
 	Declared bool // the first line declares flags
 
 	fn         *lua.LFunction
-	loaded     bool // by SCRIPT LOAD, so it is never dropped
+	bytes      int64 // estimated memory of all of it
+	loaded     bool  // by SCRIPT LOAD, so it is never dropped
 	prev, next *Script
 }
 
@@ -149,7 +146,7 @@ func (h *Host) Load(body []byte, keep bool) (*Script, error) {
 
 func (h *Host) add(sc *Script) {
 	h.bySHA[sc.SHA], h.byBody[sc.Body] = sc, sc
-	h.memory += scriptBytes(len(sc.Body))
+	h.memory += sc.bytes
 	h.evals++
 	h.link(sc)
 	if h.evals > maxEvalScripts {
@@ -162,7 +159,7 @@ func (h *Host) remove(sc *Script) {
 	sc.unlink()
 	delete(h.bySHA, sc.SHA)
 	delete(h.byBody, sc.Body)
-	h.memory -= scriptBytes(len(sc.Body))
+	h.memory -= sc.bytes
 	h.evals--
 }
 
@@ -197,6 +194,7 @@ func (h *Host) compileScript(body string) (*Script, error) {
 		return nil, err
 	}
 	sc.fn = fn
+	sc.bytes = scriptOverhead + int64(len(body)) + codeBytes(fn.Proto)
 	return sc, nil
 }
 

@@ -50,6 +50,8 @@ type Library struct {
 	Engine    string // as the code spells it
 	Code      []byte // with its first line
 	Functions []*Function
+
+	compiled int64 // estimated memory of the compiled code, bytes
 }
 
 // LibraryError reports a library that cannot be loaded. Its text is for the client, without a code.
@@ -258,7 +260,7 @@ func (s *LibrarySet) Memory() int64 { return s.memory }
 // bytes returns the size of a library: its code, the compiled code and its functions.
 func (l *Library) bytes() int64 {
 	const each = 200
-	n := each + int64(len(l.Name)+len(l.Engine)) + scriptBytes(len(l.Code))
+	n := each + int64(len(l.Name)+len(l.Engine)+len(l.Code)) + l.compiled
 	for _, f := range l.Functions {
 		n += int64(each + 2*len(f.Name) + len(f.Description))
 	}

@@ -30,11 +30,20 @@ func (s *State) link(p *lua.FunctionProto, usesArg bool, pool *lua.LTable) {
 		}
 	}
 	mendLists(p)
-	// The compiler has made them with room for 1024.
-	p.Code, p.DbgSourcePositions = slices.Clone(p.Code), slices.Clone(p.DbgSourcePositions)
+	clip(p)
 	for _, f := range p.FunctionPrototypes {
 		s.link(f, usesArg, pool)
 	}
+}
+
+// clip makes the slices of a function as short as they are. The compiler makes them with room for
+// hundreds of entries, 7 KB for each function.
+func clip(p *lua.FunctionProto) {
+	p.Code, p.DbgSourcePositions = slices.Clone(p.Code), slices.Clone(p.DbgSourcePositions)
+	p.Constants = slices.Clone(p.Constants)
+	p.FunctionPrototypes = slices.Clone(p.FunctionPrototypes)
+	p.DbgLocals, p.DbgCalls = slices.Clone(p.DbgLocals), slices.Clone(p.DbgCalls)
+	p.DbgUpvalues = slices.Clone(p.DbgUpvalues)
 }
 
 // mendLists corrects the instructions that store a constructor's elements, fifty at a time. There
