@@ -140,11 +140,12 @@ func join(all, more map[string][][2]string) {
 }
 
 // valkeyPairs returns the encodings that Valkey chooses in its own way: the bound of embstr depends
-// on the key's length, numbers that scripts set with a deadline stay text, a hash that has had
-// deadlines of fields is a hash table, and ZADD XX converts for members that it does not add.
+// on the key's length, numbers that scripts set with a deadline or under a long key stay text, a
+// hash that has had deadlines of fields is a hash table, and ZADD XX converts for members that it
+// does not add.
 func valkeyPairs() map[string][][2]string {
 	return map[string][][2]string{
-		"string": {{"embstr", "raw"}, {"raw", "embstr"}, {"embstr", "int"}},
+		"string": {{"embstr", "raw"}, {"raw", "embstr"}, {"embstr", "int"}, {"raw", "int"}},
 		"hash": {{"hashtable", "listpackex"}, {"listpack", "listpackex"},
 			{"hashtable", "listpack"}},
 		"zset": {{"skiplist", "listpack"}},
