@@ -53,8 +53,12 @@ func (e *Entry) bytes() int64 {
 func (l *Log) Bytes() int64 { return l.bytes }
 
 // Add records a refusal. If it equals a recent entry, except for time and client, it counts there.
-// The log then keeps the newest max entries.
+// A new entry leaves the newest max entries. With a max of 0 the log is emptied.
 func (l *Log) Add(e Entry, max int) {
+	if max == 0 {
+		l.Trim(0)
+		return
+	}
 	n := len(l.entries)
 	for i := n - 1; i >= 0 && i >= n-groupingDepth; i-- {
 		old := l.entries[i]

@@ -163,7 +163,7 @@ func replyHello(c *engine.Ctx) {
 	c.BulkString("role")
 	c.BulkString("master")
 	c.BulkString("modules")
-	c.Array(0)
+	replyModules(c)
 	if zone != "" {
 		c.BulkString("availability_zone")
 		c.BulkString(zone)

@@ -23,7 +23,7 @@ var _ = family(moduleHandlers)
 
 func moduleHandlers() engine.Handlers {
 	return engine.Handlers{
-		"module|list":   moduleListCmd,
+		"module|list":   replyModules,
 		"module|load":   moduleLoadCmd,
 		"module|loadex": moduleLoadCmd,
 		"module|unload": moduleUnloadCmd,
@@ -43,7 +43,8 @@ var moduleHelp = []string{
 	"    No module can be unloaded.",
 }
 
-func moduleListCmd(c *engine.Ctx) {
+// replyModules replies with the modules, as MODULE LIST and HELLO name them.
+func replyModules(c *engine.Ctx) {
 	c.Array(len(builtInModules))
 	for _, m := range builtInModules {
 		c.Map(4)

@@ -277,6 +277,28 @@ func TestLaterAndIgnored(t *testing.T) {
 	}
 }
 
+// TestReadAsRedis8 checks values that Redis 8 changes or refuses.
+func TestReadAsRedis8(t *testing.T) {
+	for _, tc := range []struct{ name, value, want string }{
+		{"repl-backlog-size", "1", "16384"},
+		{"repl-backlog-size", "20000", "20000"},
+		{"latency-tracking-info-percentiles", "0x10 0x1p2 .5", "16 4 0.5"},
+		{"latency-tracking-info-percentiles", "33.3333333 99.9999995", "33.333333 100"},
+		{"latency-tracking-info-percentiles", "1_0", ""},
+		{"latency-tracking-info-percentiles", "1e-400", ""},
+		{"cluster-announce-human-nodename", "rack-1/b \t\xff", "rack-1/b \t\xff"},
+		{"cluster-announce-human-nodename", "5%", ""},
+		{"cluster-announce-human-nodename", "a\x00", ""},
+	} {
+		c := Default()
+		err := c.Set([][2]string{{tc.name, tc.value}}, nil)
+		if got := c.Get([]byte(tc.name))[0][1]; (err != nil) != (tc.want == "") ||
+			err == nil && got != tc.want {
+			t.Errorf("%s %q: got %q, %v, want %q", tc.name, tc.value, got, err, tc.want)
+		}
+	}
+}
+
 func TestBuiltInModules(t *testing.T) {
 	for _, file := range []string{"/usr/lib/redis/modules/redisbloom.so", "rebloom.so",
 		"./redis-cell.so", "libredis_cell.so", "/x/RedisBloom.so"} {
@@ -548,7 +570,7 @@ func FuzzParseFile(f *testing.F) {
 		"client-output-buffer-limit normal 1mb 2k 3 replica 1 1 1",
 		"include a\ninclude b*\n", "rename-command GET \"\"", "user a on",
 		"maxmemory-clients 5%\nmaxmemory 17179869184gb",
-		"latency-tracking-info-percentiles 1e1 99.9 0x1p2", "shutdown-on-sigterm \"save now\"",
+		"latency-tracking-info-percentiles 1e1 99.9 0x1p2 0x10", "shutdown-on-sigterm \"save now\"",
 		"dir /\ndir tmp", "hz 10\"", "*1\r\n$4\r\n", "oom-score-adj-values 1 -2 3",
 		"\"hz\" 12\nunixsocketperm 0777\nloglevel NOTHING\nnotify-keyspace-events KEA",
 		"# ???\n\x00\xff\v hz 1"} {

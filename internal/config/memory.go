@@ -57,6 +57,11 @@ func formatMemory(v int64) string {
 }
 
 func memory(lo, hi int64, at func(*Config) *int64) value {
+	return memoryFrom(lo, hi, lo, at)
+}
+
+// memoryFrom takes a number of bytes from lo to hi, and uses at least minv.
+func memoryFrom(lo, hi, minv int64, at func(*Config) *int64) value {
 	return field[int64]{codec[int64]{
 		syntax: "bytes, with k, kb, m, mb, g or gb",
 		read: one(func(s string) (int64, error) {
@@ -67,7 +72,7 @@ func memory(lo, hi int64, at func(*Config) *int64) value {
 			if v < lo || v > hi {
 				return 0, errRange(lo, hi)
 			}
-			return v, nil
+			return max(v, minv), nil
 		}),
 		show: func(v int64) string { return strconv.FormatInt(v, 10) },
 		lines: func(name string, v int64) []string {

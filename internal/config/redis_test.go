@@ -150,7 +150,6 @@ func TestEveryDirectiveRefusesAsRedis(t *testing.T) {
 
 		"tls-replication":                       "there is no certificate that Redis could use",
 		"tls-cluster":                           "likewise",
-		"repl-backlog-size":                     "Redis makes it 16 kB at least",
 		"maxmemory-samples":                     "new bounds in Redis 8",
 		"set-max-listpack-value":                "no memory value since Redis 7.2",
 		"loading-process-events-interval-bytes": "another default in Redis 8",
@@ -231,7 +230,9 @@ func TestSetAsRedis(t *testing.T) {
 		"shutdown-on-sigterm": {"save", "save now", "nosave force", "save nosave",
 			"x", "", "now now", "SAVE", "default save"},
 		"latency-tracking-info-percentiles": {"", "0", "100", "101", "-1", "a", "99.99999", "50 50",
-			"1e1", "nan", "99.950", "  1  2", "inf"},
+			"1e1", "nan", "99.950", "  1  2", "inf", "0x10", "0X.8", "0x1p2", "0x65", "0x", "1_0",
+			"1e-400", "1e400", "-1e-7", "-0", "33.3333333", "99.9999995", "50 0x10"},
+		"repl-backlog-size": {"1", "16383", "16384", "20000"},
 		"proc-title-template": {"", "{title}", "{foo}", "abc {title} {config-file}",
 			"{title", "\x00", "x\x00{foo}"},
 		"masterauth": {"a\x00b"}, "masteruser": {"a\x00b"}, "syslog-ident": {"a\x00b"},

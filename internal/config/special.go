@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"godwit/internal/object"
 )
 
 // This file holds the directives with a grammar of their own.
@@ -222,8 +224,8 @@ func percentiles(at func(*Config) *[]float64) value {
 			}
 			var v []float64
 			for _, a := range args {
-				p, err := strconv.ParseFloat(a, 64)
-				if err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(p) {
+				p, ok := object.ParseScore([]byte(a)) // as strtod
+				if !ok {
 					return old, reason("Invalid latency-tracking-info-percentiles parameters")
 				}
 				if p < 0 || p > 100 {
@@ -231,13 +233,19 @@ func percentiles(at func(*Config) *[]float64) value {
 						"latency-tracking-info-percentiles parameters should sit " +
 							"between [0.0,100.0]")
 				}
-				v = append(v, p)
+				v = append(v, sixDecimals(p))
 			}
 			return v, nil
 		},
 		show:  show,
 		lines: listLine(show),
 	}, at}
+}
+
+// sixDecimals rounds a number to the decimals that Redis shows.
+func sixDecimals(f float64) float64 {
+	f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'f', 6, 64), 64)
+	return f
 }
 
 func oomScores(at func(*Config) *[3]int64) value {
@@ -337,6 +345,19 @@ func hostName(s string) error {
 		}
 	}
 	return nil
+}
+
+// nodeName takes a name without the characters that separate things in a cluster's files.
+func nodeName(at func(*Config) *string) value {
+	v := str(at).(field[string])
+	read := v.codec.read
+	v.codec.read = func(args []string, old string, more bool) (string, error) {
+		if len(args) == 1 && strings.ContainsAny(args[0], "!#$%&()*+:;<>?@[]^{|}~\x00") {
+			return old, reason("Announced human node name contained invalid character")
+		}
+		return read(args, old, more)
+	}
+	return v
 }
 
 // titleVars lists the variables of proc-title-template.

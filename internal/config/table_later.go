@@ -35,7 +35,7 @@ func replicationTable() []Directive {
 			yesNo(held[bool]("repl-disable-tcp-nodelay"))),
 		later("repl-backlog-size", "1048576", 0,
 			"Bytes of history kept for replicas that come back.",
-			memory(1, maxLong, held[int64]("repl-backlog-size"))),
+			memoryFrom(1, maxLong, 16<<10, held[int64]("repl-backlog-size"))),
 		later("repl-backlog-ttl", "3600", 0, "Seconds that history is kept without replicas.",
 			integer(0, maxLong, held[int64]("repl-backlog-ttl"))),
 		later("repl-diskless-sync", "yes", 0, "Send a full sync without a file.",

@@ -25,7 +25,7 @@ func newerTable() []Directive {
 			memory(0, maxLong, held[int64]("replica-full-sync-buffer-limit"))),
 		later("cluster-announce-human-nodename", "", 0,
 			"Name that a node gives of itself to people.",
-			str(held[string]("cluster-announce-human-nodename"))),
+			nodeName(held[string]("cluster-announce-human-nodename"))),
 		later("cluster-compatibility-sample-ratio", "0", 0,
 			"Percentage of commands that are checked for use with a cluster.",
 			integer(0, 100, held[int64]("cluster-compatibility-sample-ratio"))),

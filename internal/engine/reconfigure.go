@@ -50,7 +50,6 @@ func (e *Engine) adopt(names []string) {
 	e.configureImport()
 	e.Log.SetLevel(e.Cfg.LogLevel)
 	e.Log.SetFormat(e.Cfg.LogFormat, e.Cfg.LogStamp)
-	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))
 	if slices.Contains(names, "requirepass") {
 		e.ApplyRequirePass()
 	}

@@ -30,7 +30,8 @@ type Loop struct {
 
 	slots  []slot // by descriptor
 	count  int
-	events []unix.EpollEvent // of wait; nil while Poll delivers them
+	events []unix.EpollEvent // of wait
+	queue  []unix.EpollEvent // those of events that are still to be delivered
 
 	timers timers
 	start  time.Time
@@ -156,15 +157,17 @@ func (l *Loop) Wake() {
 // not at all, negative: without limit). Then it calls handlers and timers. It returns how many
 // calls it made; a wake-up alone makes 0. Interruption by a signal is not an error.
 //
-// A handler may call Poll. The inner one has a list of events of its own: events of edge-triggered
-// descriptors that the outer one has still to deliver are reported only once.
+// A handler may call Poll. The inner one first delivers what the outer one has still to deliver,
+// and does not wait then. It may be the inner one that somebody depends on, and events of
+// edge-triggered descriptors are reported only once.
 func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 	l.polled = l.elapsed()
 	if wait, ok := l.timers.wait(l.polled); ok && (timeout < 0 || wait < timeout) {
 		timeout = wait
 	}
-	if l.events == nil {
-		l.events = newEvents()
+	n = l.deliver()
+	if n > 0 {
+		timeout = 0
 	}
 	got, err := l.wait(timeout)
 	if l.waking.Load() {
@@ -172,12 +175,21 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 		l.waking.Store(false)
 	}
 	if err != nil {
-		return 0, err
+		return n, err
 	}
-	events := l.events
-	l.events = nil
-	for i := range got {
-		ev := &events[i]
+	l.queue = l.events[:got]
+	if got == len(l.events) && got < maxEvents {
+		l.events = make([]unix.EpollEvent, 2*got) // the queue keeps the old ones
+	}
+	return n + l.deliver() + l.timers.run(l.elapsed), nil
+}
+
+// deliver calls the handlers of the events in the queue and returns how many it called. A handler
+// that polls empties the queue: the inner Poll may use its memory again.
+func (l *Loop) deliver() (n int) {
+	for len(l.queue) > 0 {
+		ev := l.queue[0]
+		l.queue = l.queue[1:]
 		fd := int(ev.Fd)
 		// A handler may have deleted fd, and even added another under its number. The eventfd has
 		// no handler: its event has ended the wait and is done.
@@ -188,10 +200,7 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 			}
 		}
 	}
-	if l.events = events; got == len(events) && got < maxEvents {
-		l.events = make([]unix.EpollEvent, 2*got)
-	}
-	return n + l.timers.run(l.elapsed), nil
+	return n
 }
 
 // Waited returns for how long the loop has slept in Poll so far.

@@ -117,8 +117,8 @@ func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
 
 // oneEqual applies the comparator of one command. Some need what the runner knows.
 func (r *Runner) oneEqual(c Cmd, a, b Reply) bool {
-	ok := false
-	switch r.Known.ruleOf(c).Comparator {
+	ok, rule := false, r.Known.ruleOf(c)
+	switch rule.Comparator {
 	case cmpRules:
 		name := c.FullName()
 		ok = r.sameRules(r.Known.rewrite(name, a), r.Known.rewrite(name, b))
@@ -127,7 +127,7 @@ func (r *Runner) oneEqual(c Cmd, a, b Reply) bool {
 	case cmpClients:
 		ok = r.sameClients(a, b)
 	}
-	return ok || r.Known.equal(c, a, b)
+	return rule.accepts(ok, a, b) || r.Known.equal(c, a, b)
 }
 
 // sameClients compares replies that name clients, which have different ids on the two servers.

@@ -27,7 +27,9 @@ func (k *Known) rewrite(name string, r Reply) Reply {
 	for i := range k.adds {
 		rule := &k.adds[i]
 		if f := rewriters()[rule.Comparator]; f != nil && (rule.about(name) || rule.about(top)) {
-			r = f(r)
+			changed := f(r)
+			rule.accepts(true, changed, r)
+			r = changed
 		}
 	}
 	return r

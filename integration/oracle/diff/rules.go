@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,6 +20,8 @@ type Rule struct {
 	// Of ruleReplies: what each side says, in the words of reports. "*" stands for any text.
 	Theirs, Ours string
 	Option       string // of ruleLacks
+
+	used bool // two replies that differ were accepted for it, or a command was left out
 }
 
 // Kinds of rules besides those that name a comparator.
@@ -141,13 +144,13 @@ func quoted(s string) (text, rest string, err error) {
 }
 
 // Rule returns the rule for a command name ("client|list"). Without one, the comparison is exact.
-func (k *Known) Rule(name string) Rule {
+func (k *Known) Rule(name string) *Rule {
 	for i := len(k.Rules) - 1; i >= 0; i-- {
 		if k.Rules[i].about(name) {
-			return k.Rules[i]
+			return &k.Rules[i]
 		}
 	}
-	return Rule{Pattern: name, Comparator: "exact"}
+	return &Rule{Pattern: name, Comparator: "exact"}
 }
 
 // about reports whether one of the rule's patterns matches the command name.
@@ -161,7 +164,7 @@ func (r *Rule) about(name string) bool {
 }
 
 // ruleOf returns the rule for a command with its subcommand.
-func (k *Known) ruleOf(c Cmd) Rule {
+func (k *Known) ruleOf(c Cmd) *Rule {
 	if r := k.Rule(c.FullName()); r.Comparator != "exact" {
 		return r
 	}
@@ -172,7 +175,31 @@ func (k *Known) ruleOf(c Cmd) Rule {
 // replies does.
 func (k *Known) equal(c Cmd, a, b Reply) bool {
 	a, b = k.rewrite(c.FullName(), a), k.rewrite(c.FullName(), b)
-	return k.cmps[k.ruleOf(c).Comparator](c.Args, a, b) || k.excused(c, a, b)
+	rule := k.ruleOf(c)
+	return rule.accepts(k.cmps[rule.Comparator](c.Args, a, b), a, b) || k.excused(c, a, b)
+}
+
+// accepts returns ok, the rule's judgement of two replies, and notes whether it was needed.
+func (r *Rule) accepts(ok bool, a, b Reply) bool {
+	r.used = r.used || ok && !same(a, b)
+	return ok
+}
+
+// Unused returns the rules that nothing has been accepted for so far.
+func (k *Known) Unused() []Rule {
+	return slices.DeleteFunc(slices.Concat(k.Rules, k.adds), func(r Rule) bool { return r.used })
+}
+
+// String returns the rule as it stands in its file, without the reason.
+func (r Rule) String() string {
+	text := r.Pattern + " " + r.Comparator
+	switch r.Comparator {
+	case ruleReplies:
+		text += fmt.Sprintf(" %q %q", r.Theirs, r.Ours)
+	case ruleLacks:
+		text += " " + r.Option
+	}
+	return text
 }
 
 // excused reports whether rules about pairs of replies cover what differs. Replies of scripts have
@@ -190,6 +217,7 @@ func (k *Known) excused(c Cmd, a, b Reply) bool {
 		r := &k.adds[i]
 		ours := r.about(c.FullName()) || r.about(c.Name())
 		if r.Comparator == ruleLacks && ours && a.IsErr() && c.has(r.Option) {
+			r.used = true
 			return true
 		}
 		if r.Comparator != ruleReplies || !script && !ours {
@@ -197,6 +225,7 @@ func (k *Known) excused(c Cmd, a, b Reply) bool {
 		}
 		for _, t := range texts {
 			if like(r.Theirs, t[0]) && like(r.Ours, t[1]) {
+				r.used = true
 				return true
 			}
 		}

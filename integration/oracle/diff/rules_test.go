@@ -1,6 +1,9 @@
 package diff
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestRulesOfReplies(t *testing.T) {
 	k := known(t, "h*ttl,hget replies \"(error) ERR num*\"\n   \"(error) *\" one text for all\n"+
@@ -109,4 +112,33 @@ func TestAdapt(t *testing.T) {
 	if stream[1].Name() != "auth" {
 		t.Error("the stream itself has changed")
 	}
+}
+
+// TestUnused checks which rules count as needed.
+func TestUnused(t *testing.T) {
+	k := known(t, "get kind a\nttl ttl-s b\nhget replies \"+a\" \"+b\" c\nscan lacks TYPE d\n"+
+		"set doubles e\n")
+	str := func(s string) Reply { return Reply{Kind: '+', Str: s} }
+	fail := Reply{Kind: '-', Str: "ERR syntax error"}
+	check := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, r := range k.Unused() {
+			got = append(got, r.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	k.equal(cmdOf("GET", "k"), str("a"), str("a"))
+	k.equal(cmdOf("GET", "k"), str("a"), fail)
+	k.equal(cmdOf("HGET", "k"), str("a"), str("c"))
+	check("get kind", "ttl ttl-s", `hget replies "+a" "+b"`, "scan lacks TYPE", "set doubles")
+	k.equal(cmdOf("GET", "k"), str("a"), str("b"))
+	k.equal(cmdOf("HGET", "k"), str("a"), str("b"))
+	k.equal(cmdOf("SCAN", "0", "TYPE", "x"), fail, str("a"))
+	check("ttl ttl-s", "set doubles")
+	k.equal(cmdOf("SET", "k", "v"), Reply{Kind: '$', Str: "0.10000000000000001"},
+		Reply{Kind: '$', Str: "0.1"})
+	check("ttl ttl-s")
 }

@@ -131,13 +131,14 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 // encodingsAgree reports whether the reference may call the encoding of a value of the type so.
 func (r *Runner) encodingsAgree(typ string, a, b Reply) bool {
 	tol := tolerance{sorted: r.sorted, filed: r.filed}
-	switch r.Known.Rule("object|encoding").Comparator {
+	rule := r.Known.Rule("object|encoding")
+	switch rule.Comparator {
 	case cmpEncoding:
 		tol.old = true
 	case cmpValkey:
 		tol.valkey = true
 	}
-	return encodingsAgree(typ, tol, a, b)
+	return rule.accepts(encodingsAgree(typ, tol, a, b), a, b)
 }
 
 // valueReads returns the commands that show the whole value of a type, and whether the order of
