@@ -79,8 +79,7 @@ func (e *Engine) Cron() {
 		e.countSomeClients()
 	}
 	e.limitClients()
-	if e.pause.active && e.Steady() >= e.pause.until {
-		e.Unpause()
+	if e.pause.active && e.endPause() {
 		e.serve()
 	}
 	if e.loading.on {

@@ -41,6 +41,8 @@
 //	blocking.go         clients that wait for keys: the types
 //	blocking_queue.go   beginning to wait, queues, deadlines, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
+//	pausestate.go       the state of CLIENT PAUSE
+//	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
 //	importing.go        import-mode
 //	calm.go             whether there is anything to do for the clients

@@ -81,6 +81,7 @@ type Engine struct {
 	nextClientID uint64
 	monitors     []*Client
 	pause        pauseState
+	inTimeless   bool // a command runs that finds what is due, see dispatchTimeless
 	blocking     blocking
 	watching     watching
 	loading      loadingState

@@ -23,8 +23,8 @@ func (e *Engine) makeRoom(c *Ctx) bool {
 		}
 		return true
 	}
-	if e.Cfg.ImportMode {
-		return true // as Valkey: whoever copies data here must not lose any
+	if e.keepsKeys() {
+		return true // as Redis and Valkey: whoever copies the data must not lose any
 	}
 	if need > e.KS.P.MaxMemory {
 		return false // evicting everything would not help

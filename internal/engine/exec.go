@@ -20,6 +20,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if c.Reply == ReplySkipNext {
 		c.Reply = ReplySkip
 	}
+	if e.pause.active && e.script.run == nil {
+		e.endPause()
+	}
 	ctx := &e.ctx
 	w := e.writerOf(c)
 	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
@@ -103,13 +106,12 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError) {
 // dispatchTimeless dispatches a command of the master, or of one who copies data here. While it
 // runs, keys and fields that are due still exist.
 func (e *Engine) dispatchTimeless(c *Ctx) (done bool) {
-	mode, importing := e.KS.SetExpireMode(keyspace.ExpireIgnore), e.Cfg.ImportMode
+	outer := e.inTimeless // another client's script, which is busy
+	e.inTimeless = true
+	e.KS.SetExpireMode(keyspace.ExpireIgnore)
 	done = e.dispatch(c)
-	if e.Cfg.ImportMode != importing {
-		e.configureImport() // CONFIG SET has chosen another mode
-	} else {
-		e.KS.SetExpireMode(mode)
-	}
+	e.inTimeless = outer
+	e.configureExpire()
 	return done
 }
 

@@ -58,9 +58,10 @@ func gateCases() []gateCase {
 }
 
 // TestOrderOfGates lets each gate refuse alone, and then each two of them: the first of the list
-// decides. Memory is not looked at while there is nothing to evict for.
+// decides. Memory is not looked at while nothing may be evicted.
 func TestOrderOfGates(t *testing.T) {
-	unseen := map[[2]string]bool{{"memory", "loading"}: true, {"memory", "busy"}: true}
+	unseen := map[[2]string]bool{{"memory", "loading"}: true, {"memory", "busy"}: true,
+		{"memory", "pause"}: true}
 	cases := gateCases()
 	for i, first := range cases {
 		for _, second := range cases[i:] {

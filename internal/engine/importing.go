@@ -1,20 +1,5 @@
 package engine
 
-import "godwit/internal/keyspace"
-
-// configureImport applies import-mode: while it is on, another server says when keys go.
-func (e *Engine) configureImport() {
-	mode := keyspace.ExpireDelete
-	if e.Cfg.ImportMode {
-		mode = keyspace.ExpireHide
-	}
-	if e.loading.on {
-		e.loading.before = mode
-		return
-	}
-	e.KS.SetExpireMode(mode)
-}
-
 // ImportSource makes the client one that copies data to this server, or an ordinary one again.
 func (e *Engine) ImportSource(c *Client, on bool) { c.importSource = on }
 

@@ -1,17 +1,8 @@
 package engine
 
-import "godwit/internal/spec"
-
-// pauseState is the state of CLIENT PAUSE.
-type pauseState struct {
-	active    bool
-	all       bool  // every command, not only those that may write
-	until     int64 // steady ms
-	postponed []*Client
-}
-
 // Pause holds commands back until the steady clock shows the time: all of them, or those that may
-// write. A pause never gets shorter or weaker by another one.
+// write. Meanwhile the data stands still: keys and fields that are due are hidden but stay, and
+// nothing is evicted. A pause never gets shorter or weaker by another one.
 func (e *Engine) Pause(until int64, all bool) {
 	p := &e.pause
 	if !p.active {
@@ -20,22 +11,14 @@ func (e *Engine) Pause(until int64, all bool) {
 	p.active = true
 	p.until = max(p.until, until)
 	p.all = p.all || all
+	e.configureExpire()
 }
 
-// Paused returns for how many ms CLIENT PAUSE still holds commands back, 0 if it does not, and
-// whether it holds all of them.
-func (e *Engine) Paused() (ms int64, all bool) {
-	p := &e.pause
-	if !p.active || e.Steady() >= p.until {
-		return 0, false
-	}
-	return p.until - e.Steady(), p.all
-}
-
-// Unpause lets held-back commands run.
+// Unpause lets held-back commands run, and time delete what is due.
 func (e *Engine) Unpause() {
 	p := &e.pause
 	p.active = false
+	e.configureExpire()
 	held := p.postponed
 	p.postponed = nil
 	e.blocking.unpaused()
@@ -47,27 +30,24 @@ func (e *Engine) Unpause() {
 	}
 }
 
+// endPause ends the pause if its time is up, and reports whether it did.
+func (e *Engine) endPause() bool {
+	if e.Steady() < e.pause.until {
+		return false
+	}
+	e.Unpause()
+	return true
+}
+
 // postpone holds a command back if the pause is for it.
 func (e *Engine) postpone(c *Ctx) bool {
 	p := &e.pause
-	if e.Steady() >= p.until {
-		e.Unpause()
-		return false
-	}
 	if !p.covers(e.table.callFlags(c), c.Client, e.Steady()) {
 		return false
 	}
 	c.Client.postponed = true
 	p.postponed = append(p.postponed, c.Client)
 	return true
-}
-
-// covers reports whether the pause holds a command with these flags of that client back now.
-func (p *pauseState) covers(f spec.Flag, cl *Client, now int64) bool {
-	if !p.active || now >= p.until || !cl.Origin.heldByPause() || cl.Class == ClassReplica {
-		return false
-	}
-	return p.all || f&(spec.Write|spec.MayReplicate) != 0
 }
 
 // unpostpone forgets a client that goes away while it is held back.

@@ -47,7 +47,7 @@ func (e *Engine) ConfigChanged(names []string) (undo func(), err error) {
 func (e *Engine) adopt(names []string) {
 	e.KS.P, e.mem.refused = e.params(), false
 	e.configureLogs()
-	e.configureImport()
+	e.configureExpire()
 	e.Log.SetLevel(e.Cfg.LogLevel)
 	e.Log.SetFormat(e.Cfg.LogFormat, e.Cfg.LogStamp)
 	if slices.Contains(names, "requirepass") {

@@ -37,7 +37,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.syncClock()
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
 	e.KS.A.Guard()
-	e.configureImport()
+	e.configureExpire()
 	e.Buffers = arena.NewPool()
 	e.measureStart()
 	e.KS.P.MaxMemory = e.memoryLimit()

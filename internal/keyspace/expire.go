@@ -14,7 +14,8 @@ const (
 	// ExpireDelete deletes what is due. Lookups delete what they meet, ExpireSlice the rest.
 	ExpireDelete ExpireMode = iota
 	// ExpireHide reports what is due as missing, but leaves it, because another server says when it
-	// goes. DB.Len counts it. Only a write to a key deletes the key first if it is due.
+	// goes, or the data has to stand still. DB.Len counts it. Only a write to a key deletes the key
+	// first if it is due.
 	ExpireHide
 	// ExpireIgnore lets time stand still for deadlines: what is due is there like all else. While
 	// a log is replayed, a command must meet the state in which it was logged.
