@@ -366,6 +366,7 @@ func (c *fdConn) close() {
 	l.conns = l.conns[:last]
 	c.letGo()
 	c.q.drop()
+	c.staged.drop()
 	c.data, c.reply, c.cl.W.Buf = nil, nil, nil
 }
 

@@ -102,6 +102,7 @@ func (c *goConn) serve() {
 	c.mu.Lock()
 	c.q.drop() // the writer has ended
 	c.mu.Unlock()
+	c.staged.drop()
 	c.cl.W.Buf = nil
 }
 

@@ -88,7 +88,7 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 			s.reread(a, i+1)
 			return n, false
 		}
-		if len(cl.W.Buf) >= turnOutput || s.srv.eng.Steady() >= cl.LastUsed+turnMs {
+		if s.staged.size+len(cl.W.Buf) >= turnOutput || s.srv.eng.Steady() >= cl.LastUsed+turnMs {
 			s.more = n < len(buf)
 			s.reread(a, i+1)
 			return n, false
