@@ -25,7 +25,6 @@ func TestConfigSetFails(t *testing.T) {
 	c, ctx := s.client(t), t.Context()
 	require.NoError(t, c.Do(ctx, "ACL", "SETUSER", "admin", "on", ">a", "+@all", "~*", "&*").Err())
 	require.Error(t, c.Do(ctx, "AUTH", "admin", "wrong").Err()) // enters the ACL log
-	require.NoError(t, c.Do(ctx, "SLOWLOG", "RESET").Err())
 	require.NoError(t, c.Do(ctx, "ACL", "SETUSER", "default", "resetpass", ">one", ">two").Err())
 	state := func() string {
 		var b strings.Builder
@@ -59,4 +58,29 @@ func TestConfigSetFails(t *testing.T) {
 	if err == nil { // only Linux shows it
 		require.Equal(t, s.Dir, cwd)
 	}
+}
+
+// TestConfigSetFailsLate has a directive fail after the listeners have moved to another port. They
+// move back.
+func TestConfigSetFailsLate(t *testing.T) {
+	t.Parallel()
+	godwitOnly(t)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := free.Addr().(*net.TCPAddr)
+	free.Close()
+	s := startServer(t, "--bind", "127.0.0.1")
+	c, ctx := s.client(t), t.Context()
+	was := do(t, s.dial(t), "CONFIG", "GET", "*")
+	// A file where the folder of the log should be.
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "appendonlydir"), nil, 0o600))
+	require.ErrorContains(t,
+		c.Do(ctx, "CONFIG", "SET", "port", fmt.Sprint(addr.Port), "appendonly", "yes").Err(),
+		"ERR CONFIG SET failed (possibly related to argument 'appendonly')")
+	require.Equal(t, was, do(t, s.dial(t), "CONFIG", "GET", "*"), "the old port answers")
+	nc, err := net.Dial("tcp", addr.String())
+	if err == nil {
+		nc.Close()
+	}
+	require.Error(t, err, "the new one is closed")
 }

@@ -345,8 +345,8 @@ func TestSmallWritesPayLittle(t *testing.T) {
 			before := infoNumber(got[1].Text(), "mem_waiting_to_be_freed")
 			after := infoNumber(got[len(got)-1].Text(), "mem_waiting_to_be_freed")
 			require.Greater(t, before, int64(25*mib))
-			// One step frees at most a chunk of the arena. And 8 MiB of big blocks wait no more, but
-			// are kept for others of their size.
+			// One step frees at most a chunk of the arena. And 8 MiB of big blocks wait no more,
+			// but are kept for others of their size.
 			require.InDelta(t, before-2*writes*size, after, 3*writes*size/2+12*mib)
 			do(t, c, "FLUSHALL", "SYNC")
 			require.Eventually(t, func() bool {

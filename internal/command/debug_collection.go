@@ -46,11 +46,12 @@ func debugListpack(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	lp := c.DB.Open(e).Bytes()
-	switch e.Encoding().Base() {
+	var lp []byte
+	switch e.Encoding().Base() { // before Bytes, which some encodings do not have
 	case object.EncListpack:
+		lp = c.DB.Open(e).Bytes()
 	case object.EncPairs:
-		lp = listpack.PairsListpack(nil, lp)
+		lp = listpack.PairsListpack(nil, c.DB.Open(e).Bytes())
 	default:
 		c.Err("ERR Not a listpack encoded object.")
 		return

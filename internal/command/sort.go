@@ -122,6 +122,7 @@ type sorting struct {
 	items []sortItem
 	shown []sortItem // The part of the items within LIMIT, in order.
 	text  []byte     // The elements, then the weights.
+	value []byte     // The weight that was found last.
 }
 
 // sortings are kept for the next SORT, up to a size of keptText and keptItems.
@@ -141,7 +142,7 @@ func newSorting(o *sortOptions) *sorting {
 // done ends the use of s.
 func (s *sorting) done() {
 	s.sortOptions = nil
-	if cap(s.text) <= keptText && cap(s.items) <= keptItems {
+	if cap(s.text)+cap(s.value) <= keptText && cap(s.items) <= keptItems {
 		sortings.Put(s)
 	}
 }
@@ -219,16 +220,16 @@ func (s *sorting) weigh(c *engine.Ctx) bool {
 		w := s.elem(it)
 		it.weight, it.weighed = it.at, it.len
 		if s.by != nil {
-			start := len(s.text)
-			b, found := patternValue(c, s.text, s.by, w)
-			if !found {
+			var found bool
+			s.value = slices.Grow(s.value[:0], len(s.by)+len(w)) // for the key
+			if w, found = patternValue(c, s.value[:0], s.by, w); !found {
 				it.weight, it.weighed, it.key = noWeight, 0, s.keyOf(nil, 0)
 				continue
 			}
-			w = b[start:]
+			s.value = w
 			if s.alpha {
-				s.text = b
-				it.weight, it.weighed = start, uint32(len(w))
+				it.weight, it.weighed = len(s.text), uint32(len(w))
+				s.text = append(s.text, w...)
 			}
 		}
 		f := 0.0
@@ -243,7 +244,7 @@ func (s *sorting) weigh(c *engine.Ctx) bool {
 }
 
 // keyOf returns a number in the order of the weights: with ALPHA, the first bytes of w, else the
-// bits of f. Equal keys with ALPHA say nothing.
+// bits of f. With ALPHA, weights with equal keys must be compared.
 func (s *sorting) keyOf(w []byte, f float64) (key uint64) {
 	const sign = 1 << 63
 	switch {

@@ -48,8 +48,8 @@ func (d *Directive) defaultLine() string {
 }
 
 // rewrites sets d to v in the configuration of a file and checks what the rewritten file loads to.
-// all asks for lines of the directives at their defaults too.
-// It reports whether d takes v and v differs from what the file says.
+// all asks for lines of the directives at their defaults too. It reports whether d takes v and v
+// differs from what the file says.
 func rewrites(t *testing.T, d *Directive, file, v string, all bool) bool {
 	t.Helper()
 	c, err := Parse("file", file)

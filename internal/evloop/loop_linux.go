@@ -158,8 +158,8 @@ func (l *Loop) Wake() {
 // calls it made; a wake-up alone makes 0. Interruption by a signal is not an error.
 //
 // A handler may call Poll. The inner one first delivers what the outer one has still to deliver,
-// and does not wait then. It may be the inner one that somebody depends on, and events of
-// edge-triggered descriptors are reported only once.
+// and does not wait then: a busy script waits in the inner Poll for a command that may be among
+// them (SCRIPT KILL), and events of edge-triggered descriptors are reported only once.
 func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 	l.polled = l.elapsed()
 	if wait, ok := l.timers.wait(l.polled); ok && (timeout < 0 || wait < timeout) {

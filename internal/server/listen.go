@@ -90,34 +90,58 @@ func (s *Server) Listen() error {
 // relisten opens and closes listeners to match the configuration. If one cannot be opened, nothing
 // changes.
 func (s *Server) relisten() error {
-	want := sockets(s.eng.Cfg)
+	missing, closed := s.closeUnwanted()
+	added, err := s.openAll(missing)
+	if err != nil {
+		s.closeListeners(added)
+		added = s.reopen(closed)
+	}
+	s.serveAll(added)
+	return err
+}
+
+// listenAgain undoes what relisten did, once the old configuration is in place again.
+func (s *Server) listenAgain() {
+	missing, _ := s.closeUnwanted()
+	s.serveAll(s.reopen(missing))
+}
+
+// closeUnwanted closes the listeners that the configuration does not ask for. It returns the
+// sockets that are still missing, and those that it closed. It has to come before others are
+// opened: a wildcard address cannot be bound beside one of its own addresses.
+func (s *Server) closeUnwanted() (missing, closed []socket) {
+	missing = sockets(s.eng.Cfg)
 	var keep, drop []*listener
 	for _, l := range s.listeners {
-		if l.given || slices.Contains(want, l.socket) {
+		if l.given || slices.Contains(missing, l.socket) {
 			keep = append(keep, l)
 		} else {
 			drop = append(drop, l)
+			closed = append(closed, l.socket)
 		}
 	}
-	want = slices.DeleteFunc(want, func(w socket) bool {
-		return slices.ContainsFunc(keep, func(l *listener) bool { return l.socket == w })
-	})
-	// Close first: a wildcard address cannot be bound beside one of its own addresses.
 	s.closeListeners(drop)
-	added, err := s.openAll(want)
-	if err != nil {
-		s.closeListeners(added)
-		var old []socket
-		for _, l := range drop {
-			old = append(old, l.socket)
-		}
-		added, _ = s.openAll(old) // errors are logged; what cannot be reopened is gone
+	s.listeners = keep
+	return slices.DeleteFunc(missing, func(m socket) bool {
+		return slices.ContainsFunc(keep, func(l *listener) bool { return l.socket == m })
+	}), closed
+}
+
+// reopen opens sockets that were open a moment ago. What cannot be opened again is logged, and
+// gone.
+func (s *Server) reopen(old []socket) (open []*listener) {
+	for i := range old {
+		again, _ := s.openAll(old[i : i+1])
+		open = append(open, again...)
 	}
-	s.listeners = append(keep, added...)
+	return open
+}
+
+func (s *Server) serveAll(added []*listener) {
+	s.listeners = append(s.listeners, added...)
 	for _, l := range added {
 		s.serve(l)
 	}
-	return err
 }
 
 // openAll opens sockets. An address that cannot be bound is an error, unless it is optional and

@@ -26,7 +26,7 @@ const (
 	smallTail = 4 << 10
 	// windowOutput is the least room of the shared buffer that a client gets for its replies. What
 	// does not fit moves to memory of its own.
-	windowOutput = 256 << 10
+	windowOutput = turnOutput
 )
 
 // sliceRest is how long a loop with silent clients rests between two slices of background work.

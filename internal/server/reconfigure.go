@@ -21,9 +21,9 @@ const (
 	errTLS    reason = "Unable to update TLS configuration. Check server logs."
 )
 
-// reconfigure applies directives that CONFIG SET has changed. If it fails, all is as it was.
-// Otherwise undo takes its effects back, once the old values are in place again. The executor must
-// be held.
+// reconfigure applies directives that CONFIG SET has changed. If it fails, all is as it was, but
+// that the limit of descriptors may be higher. Otherwise undo takes its effects back, once the old
+// values are in place again. The executor must be held.
 func (s *Server) reconfigure(names []string) (undo func(), err error) {
 	var sockets, certificates string // the first directive that asks for them
 	c := s.eng.Cfg
@@ -63,7 +63,7 @@ func (s *Server) reconfigure(names []string) (undo func(), err error) {
 	return func() {
 		restoreTLS()
 		if sockets != "" {
-			_ = s.relisten() // errors are logged; what cannot be reopened is gone
+			s.listenAgain()
 		}
 		s.settle()
 	}, nil
