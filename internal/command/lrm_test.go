@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,26 +47,39 @@ func (l *local) age(seconds uint32) bool {
 }
 
 // TestIdleOfCopies checks the idle times of keys that commands make from others under LRM, and that
-// of RESTORE IDLETIME.
+// of RESTORE IDLETIME. Seconds may pass meanwhile.
 func TestIdleOfCopies(t *testing.T) {
-	for _, c := range []struct{ commands, idle string }{
-		{"COPY k c; OBJECT IDLETIME c", "(integer) 0"},
-		{"COPY k c; OBJECT IDLETIME k", "(integer) 100"},
-		{"RENAME k c; OBJECT IDLETIME c", "(integer) 0"},
-		{"GET k; GETEX k; TOUCH k; STRLEN k; OBJECT IDLETIME k", "(integer) 100"},
-		{"GETEX k EX 100; OBJECT IDLETIME k", "(integer) 0"},
-		{"EXPIRE k 100; OBJECT IDLETIME k", "(integer) 0"},
-		{"CLIENT NO-TOUCH ON; APPEND k x; OBJECT IDLETIME k", "(integer) 0"},
-		{"CONFIG SET maxmemory-policy allkeys-lru; GET k; OBJECT IDLETIME k", "(integer) 0"},
+	for _, c := range []struct {
+		commands string
+		idle     int
+	}{
+		{"COPY k c; OBJECT IDLETIME c", 0},
+		{"COPY k c; OBJECT IDLETIME k", 100},
+		{"RENAME k c; OBJECT IDLETIME c", 0},
+		{"GET k; GETEX k; TOUCH k; STRLEN k; OBJECT IDLETIME k", 100},
+		{"GETEX k EX 100; OBJECT IDLETIME k", 0},
+		{"EXPIRE k 100; OBJECT IDLETIME k", 0},
+		{"CLIENT NO-TOUCH ON; APPEND k x; OBJECT IDLETIME k", 0},
+		{"CONFIG SET maxmemory-policy allkeys-lru; GET k; OBJECT IDLETIME k", 0},
 	} {
 		l := newLocal(t)
 		l.lines(t, "CONFIG SET maxmemory-policy volatile-lrm; SET k v")
 		l.age(100)
-		require.Equal(t, c.idle, l.lines(t, c.commands), c.commands)
+		requireIdle(t, c.idle, l.lines(t, c.commands), c.commands)
 	}
 	l := newLocal(t)
 	l.lines(t, "CONFIG SET maxmemory-policy allkeys-lrm; SET k v")
 	payload := run(t, l, "DUMP", "k").Str
 	run(t, l, "RESTORE", "k", "0", payload, "REPLACE", "IDLETIME", "77")
-	require.Equal(t, "(integer) 77", l.line(t, "OBJECT IDLETIME k"))
+	requireIdle(t, 77, l.line(t, "OBJECT IDLETIME k"), "RESTORE")
+}
+
+// requireIdle checks an idle time of want seconds, or some more on a busy machine.
+func requireIdle(t *testing.T, want int, got, of string) {
+	t.Helper()
+	var idle int
+	_, err := fmt.Sscanf(got, "(integer) %d", &idle)
+	require.NoError(t, err, got)
+	require.GreaterOrEqual(t, idle, want, of)
+	require.Less(t, idle, want+30, of)
 }
