@@ -68,15 +68,16 @@ func (b *bench) atomicity(ctx context.Context) error {
 	}
 	keys := min(100_000, b.plan.multiOps/multiCommands)
 	sets, gets := multiSets(keys, b.plan.valueSize), multiGets(keys, b.plan.valueSize)
+	piped := b.plan.multiOps / multiCommands * multiCommands
 	rows := []struct {
 		name string
 		run  func(ctx context.Context, s *server) error
 		ops  int
 	}{
-		{"SET × 10, one connection, pipelined", b.multiPipelined(sets), b.plan.multiOps},
-		{"GET × 10, one connection, pipelined", b.multiPipelined(gets), b.plan.multiOps},
+		{"SET × 10, one connection, pipelined", b.multiPipelined(sets), piped},
+		{"GET × 10, one connection, pipelined", b.multiPipelined(gets), piped},
 		{fmt.Sprintf("WATCH, SET × 10, %d connections, one after the other", multiConns),
-			b.multiClosed(sets), b.plan.multiOps / 4},
+			b.multiClosed(sets), b.multiEach() * multiConns * multiCommands},
 	}
 	rps, cpu := make([]series, len(rows)), make([]series, len(rows))
 	err := b.eachRound(ctx, func(side int) error {
@@ -113,9 +114,12 @@ func (b *bench) multiPipelined(r request) func(context.Context, *server) error {
 	}
 }
 
+// multiEach returns the number of transactions of each connection of multiClosed.
+func (b *bench) multiEach() int { return b.plan.multiOps / 4 / multiCommands / multiConns }
+
 // multiClosed shares the transactions out among connections that each have one under way.
 func (b *bench) multiClosed(r request) func(context.Context, *server) error {
-	each := b.plan.multiOps / 4 / multiCommands / multiConns
+	each := b.multiEach()
 	return func(ctx context.Context, s *server) error {
 		errs := make([]error, multiConns)
 		var wg sync.WaitGroup

@@ -243,6 +243,7 @@ func tinyPlan() plan {
 	p.bigValues, p.bigValueSize = 2, 1<<20
 	p.lightTime, p.idleConns = 30*time.Millisecond, 20
 	p.elements, p.persistKeys = 2000, 2000
+	p.logTime = 10 * time.Millisecond
 	p.persistWindow = 50 * time.Millisecond
 	return p
 }

@@ -171,7 +171,7 @@ func elementKinds(n int) []elementKind {
 }
 
 // measureElement is memory for each element.
-var measureElement = measure{"B", "%.1f", 1}
+var measureElement = measure{"B", 1}
 
 // elements measures used_memory for each element. Other load on the machine does not matter to it:
 // one round is enough.

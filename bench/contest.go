@@ -129,8 +129,9 @@ func (b *bench) eachServer(ctx context.Context, f func(side int) error) error {
 	return nil
 }
 
-// eachRound calls f for every server in every round. Each round begins with the server behind the
-// one that the round before began with.
+// eachRound calls f for every server in every round. The first round begins with Godwit, each other
+// with the server behind the one that the round before began with. So no server is the first or the
+// last twice before all have been.
 func (b *bench) eachRound(ctx context.Context, f func(side int) error) error {
 	n := len(b.contest)
 	for round := range b.plan.rounds {
@@ -138,7 +139,7 @@ func (b *bench) eachRound(ctx context.Context, f func(side int) error) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			side := (round + i) % n
+			side := (round + n - 1 + i) % n
 			if err := f(side); err != nil {
 				return fmt.Errorf("%s, round %d: %w", b.contest[side].title, round+1, err)
 			}

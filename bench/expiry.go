@@ -14,7 +14,7 @@ import (
 const dueWithin = time.Second
 
 // measureMs is a time that is long enough for whole milliseconds.
-var measureMs = measure{"ms", "%.0f", 1}
+var measureMs = measure{"ms", 1}
 
 // errLoadedTooLate reports that the keys began to expire before all of them were loaded.
 var errLoadedTooLate = errors.New("the load was not done before the first deadline")
@@ -99,25 +99,30 @@ func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration
 	if err := sleep(ctx, time.Until(first)); err != nil {
 		return r, err
 	}
+	last := first.Add(dueWithin)
+	empty := last
 	r.during, err = probeFor(ctx, s.Addr, every, b.plan.expireKeys, dueWithin, func() error {
-		return waitEmpty(ctx, c, first.Add(dueWithin), b.plan.expireWait)
+		var err error
+		empty, err = waitEmpty(ctx, c, last, b.plan.expireWait)
+		return err
 	})
-	r.emptyAfter = max(0, time.Since(first.Add(dueWithin)).Seconds()*1e3)
+	r.emptyAfter = max(0, empty.Sub(last).Seconds()*1e3)
 	return r, err
 }
 
-// waitEmpty polls DBSIZE until it is 0.
-func waitEmpty(ctx context.Context, c *control, last time.Time, patience time.Duration) error {
+// waitEmpty polls DBSIZE until it is 0, and returns when it was.
+func waitEmpty(ctx context.Context, c *control, last time.Time,
+	patience time.Duration) (time.Time, error) {
 	for {
 		n, err := dbsize(c)
 		if err != nil || n == 0 {
-			return err
+			return time.Now(), err
 		}
 		if time.Since(last) > patience {
-			return fmt.Errorf("%d keys were left %v after the last deadline", n, patience)
+			return last, fmt.Errorf("%d keys were left %v after the last deadline", n, patience)
 		}
 		if err := sleep(ctx, 5*time.Millisecond); err != nil {
-			return err
+			return last, err
 		}
 	}
 }

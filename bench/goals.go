@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ const (
 	itself                      // another row of its own: a ratio
 	aboveItself                 // another row of its own: a difference
 	nothing                     // the figure by itself
-	anyOfMeasure                // theBetter, the highest ratio of all rows whose label ends so
+	anyOfMeasure                // theBetter, the highest ratio of RESULTS' rows whose label ends so
 )
 
 // goal is a limit for a figure of the reports.
@@ -58,6 +59,9 @@ const (
 	titleFileSize    = "Size of the file"
 	titleLog         = "The log"
 )
+
+// persistTitles lists the sections of `make bench-persist`.
+var persistTitles = []string{titleSnapshots, titleFiles, titleFileSize, titleLog}
 
 func speedGoals() (all []goal) {
 	cpu := func(title, row string, limit float64) {
@@ -186,21 +190,25 @@ func (g *goal) value(tables []table) (text string, v float64, ok bool) {
 			text, v = printedRatio(other.godwit(), f.godwit())
 			break
 		}
-		text = fmt.Sprintf("%+.2f%s", leading(f.godwit())-leading(other.godwit()), g.unit)
-		v = leading(text)
+		v = leading(f.godwit()) - leading(other.godwit())
+		text = fmt.Sprintf("%+.2f%s", v, g.unit)
 	}
 	return text, v, text != "–"
 }
 
-// highest returns the highest ratio of the measure of all rows whose label ends in what.
+// highest returns the highest ratio of the measure of all rows whose label ends in what, and names
+// the row. The parts about persistence do not count.
 func (g *goal) highest(tables []table) (text string, v float64, ok bool) {
 	for i := range tables {
+		if slices.Contains(persistTitles, tables[i].title) {
+			continue
+		}
 		for _, f := range tables[i].figures() {
 			if f.measure != g.measure || !strings.HasSuffix(f.what, g.what) {
 				continue
 			}
 			if t, r := f.ratio(); !ok || r > v {
-				text, v, ok = t, r, true
+				text, v, ok = t+" ("+f.what+")", r, true
 			}
 		}
 	}

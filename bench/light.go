@@ -7,21 +7,44 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"runtime"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"godwit/internal/resp"
 )
 
 // measureIdle is the load of one core.
-var measureIdle = measure{"% of a core", "%.3f", 1}
+var measureIdle = measure{"% of a core", 1}
 
 // lightRates are the requests a second of the only client. At the lower ones, a server sleeps
 // deeply before each request, so what it costs to wake up is what is measured.
 var lightRates = []int{50, 100, 1_000, 10_000}
 
+// lightTailRate is the least rate that yields enough requests for a p99.
+const lightTailRate = 1000
+
 // lightWarmup is how many requests go before each measurement.
 const lightWarmup = 10
+
+// checkFiles reports whether the light part may open as many descriptors as it needs.
+func (p *plan) checkFiles() error {
+	if !p.has("light") {
+		return nil
+	}
+	const others = 200 // what bench and a server have open beside the idle connections
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return os.NewSyscallError("getrlimit", err)
+	}
+	if want := uint64(p.idleConns + others); limit.Cur < want {
+		return fmt.Errorf("light needs %d open files, the limit is %d: ulimit -n %d", want,
+			limit.Cur, want)
+	}
+	return nil
+}
 
 // light measures servers that have little to do: one client that sends a GET now and then, and
 // connections that send nothing. The same servers serve all rows and rounds.
@@ -64,7 +87,11 @@ func (b *bench) lightLoads(ctx context.Context, all []*server) error {
 		if err != nil {
 			return err
 		}
-		t.row([]string{fmt.Sprint(rate)}, &cpu, &p50, &p99)
+		tail := &p99
+		if rate < lightTailRate {
+			tail = nil
+		}
+		t.row([]string{fmt.Sprint(rate)}, &cpu, &p50, tail)
 	}
 	return nil
 }

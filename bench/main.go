@@ -173,7 +173,7 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","),
 		"comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
-	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 1000000, or 200000 with -quick)")
+	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 1000000, or 60000 with -quick)")
 	fs.Float64Var(&o.scale, "scale", 1, "scales the numbers of operations and the windows")
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
 	fs.StringVar(&pipelines, "pipelines", "1,16", "pipeline depths of the throughput part")
@@ -256,12 +256,12 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		all[all.godwit()].path = path
 	}
 	rep, err := hold(ctx, p, all, stderr)
-	if err != nil {
+	if rep == nil {
 		return err
 	}
 	text := rep.markdown()
-	if _, err := io.WriteString(stdout, text); err != nil {
-		return err
+	if _, werr := io.WriteString(stdout, text); err != nil || werr != nil {
+		return cmp.Or(err, werr)
 	}
 	if o.output != "" {
 		if err := replaceFile(o.output, "# Godwit beside Redis and Valkey\n\n"+text); err != nil {
@@ -274,9 +274,13 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// hold runs the parts of p and returns the filled report. No process it started outlives it.
+// hold runs the parts of p and returns the filled report. If a part fails, that is the report of the
+// parts before it, with the error. No process it started outlives it.
 func hold(ctx context.Context, p plan, c contest, log io.Writer) (*report, error) {
 	if err := c.resolve(); err != nil {
+		return nil, err
+	}
+	if err := p.checkFiles(); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "godwit-bench-")
@@ -300,13 +304,12 @@ func hold(ctx context.Context, p plan, c contest, log io.Writer) (*report, error
 	if err != nil {
 		return nil, err
 	}
-	if err := b.runParts(ctx); err != nil {
-		return nil, err
-	}
+	err = b.runParts(ctx)
 	b.report.took = time.Since(others.start)
 	b.procs.killAll()
-	b.report.others, err = others.share()
-	return b.report, err
+	var serr error
+	b.report.others, serr = others.share()
+	return b.report, cmp.Or(err, serr)
 }
 
 // runParts runs the parts of the plan in turn. It stops at the first error and when ctx ends.

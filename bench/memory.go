@@ -21,7 +21,7 @@ const (
 )
 
 // measureKey is memory for each key.
-var measureKey = measure{"B/key", "%.1f", 1}
+var measureKey = measure{"B/key", 1}
 
 // keyKind is a key space whose memory is measured.
 type keyKind struct {

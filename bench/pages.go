@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -86,6 +87,10 @@ func headlineTable(tables []table) (string, error) {
 		if s.header == nil {
 			s.header = append(append([]string{"", "unit"}, f.titles...), ratioHead)
 		}
+		if titles := s.header[2 : len(s.header)-1]; !slices.Equal(titles, f.titles) {
+			return "", fmt.Errorf("the reports compare different servers: %q has %s, not %s",
+				h.what, strings.Join(f.titles, ", "), strings.Join(titles, ", "))
+		}
 		ratio, _ := f.ratio()
 		s.row(append(append([]string{h.name, h.measure}, f.cells...), ratio)...)
 	}
@@ -102,7 +107,8 @@ func reasons(tables []table) (string, error) {
 			"**No fork.** What a snapshot of strings under a full write load adds to memory:",
 			" %"},
 		{titleEmpty, measureMs.name,
-			"**Exact expiry.** Many keys are due within one second. The last is gone after", " ms"},
+			"**Exact expiry.** Expired keys are freed at once; no server serves them. Many keys are " +
+				"due within one second. From the last deadline until DBSIZE is 0:", " ms"},
 	} {
 		f, err := find(tables, r.what, r.measure)
 		if err != nil {

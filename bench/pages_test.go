@@ -84,8 +84,8 @@ func TestPrintedRatio(t *testing.T) {
 		redis, godwit, ratio string
 		value                float64
 	}{
-		{"3", "2", "0.67×", 0.67},
-		{"7391.13 ms", "4.33 ms", "0.0006×", 0.0006},
+		{"3", "2", "0.67×", 2.0 / 3},
+		{"7391.13 ms", "4.33 ms", "0.0006×", 4.33 / 7391.13},
 		{"0", "3", "–", 0},
 		{"2", "0", "0.00×", 0},
 	} {
@@ -145,7 +145,7 @@ func TestGoals(t *testing.T) {
 		{goal{limit: 0.5}, "≤ 0.5×", "0.50×", 0.5},
 		{goal{against: valkey, limit: 1.1}, "≤ 1.1×", "0.25×", 0.25},
 		{goal{against: nothing, limit: 8, atLeast: true, unit: " %"}, "≥ 8 %", "5 %", 5},
-		{goal{against: itself, than: "T: y", limit: 1}, "≤ 1×", "1.67×", 1.67},
+		{goal{against: itself, than: "T: y", limit: 1}, "≤ 1×", "1.67×", 5.0 / 3},
 		{goal{against: aboveItself, than: "T: y", limit: 1, unit: " ms"}, "≤ 1 ms", "+2.00 ms", 2},
 	} {
 		c.goal.what, c.goal.measure = "T: x", "B"
@@ -158,7 +158,7 @@ func TestGoals(t *testing.T) {
 	highest := goal{what: "", measure: "B", against: anyOfMeasure}
 	text, _, ok := highest.value(tables)
 	equal(t, true, ok)
-	equal(t, "1.50×", text)
+	equal(t, "1.50× (T: y)", text)
 	missing := goal{what: "T: z", measure: "B"}
 	_, _, ok = missing.value(tables)
 	equal(t, false, ok)
@@ -186,7 +186,7 @@ func TestRoundsRotate(t *testing.T) {
 		order = append(order, side)
 		return nil
 	}))
-	equal(t, []int{0, 1, 2, 3, 1, 2, 3, 0, 2, 3, 0, 1, 3, 0, 1, 2, 0, 1, 2, 3}, order)
+	equal(t, []int{3, 0, 1, 2, 0, 1, 2, 3, 1, 2, 3, 0, 2, 3, 0, 1, 3, 0, 1, 2}, order)
 }
 
 func TestWrapped(t *testing.T) {

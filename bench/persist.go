@@ -23,12 +23,12 @@ var persistNames = []string{"snapshot", "files", "appendfsync"}
 
 // Measures of persistence.
 var (
-	measureGrowth  = measure{"memory added, %", "%.1f", 1}
-	measureKept    = measure{"throughput kept, %", "%.0f", 1}
-	measureBefore  = measure{"p99.9 before, ms", "%.2f", 1}
-	measureDuring  = measure{"p99.9 during, ms", "%.2f", 1}
-	measureSeconds = measure{"s", "%.2f", 1}
-	measureMB      = measure{"MB", "%.1f", 1e6}
+	measureGrowth  = measure{"memory added, %", 1}
+	measureKept    = measure{"throughput kept, %", 1}
+	measureBefore  = measure{"p99.9 before, ms", 1}
+	measureDuring  = measure{"p99.9 during, ms", 1}
+	measureSeconds = measure{"s", 1}
+	measureMB      = measure{"MB", 1e6}
 )
 
 // snapshotKind is a data set, the load that writes to it, and the snapshot that is made meanwhile.
@@ -59,7 +59,7 @@ func snapshotKinds() []snapshotKind {
 
 // snapshotResult holds the figures of one server under a write load, before and during a snapshot.
 type snapshotResult struct {
-	growth        float64 // per cent of the memory that the data took
+	growth        float64 // per cent of the memory resident right before
 	kept          float64 // per cent of the throughput before
 	before, while latencies
 	took          time.Duration
@@ -72,9 +72,9 @@ func (b *bench) snapshots(ctx context.Context) error {
 	}
 	t := b.report.compare(titleSnapshots,
 		fmt.Sprintf("%s keys or elements; 20 connections write at pipeline 16, a probe reads "+
-			"each %v. Memory is what is resident at most, less what was before, with what a "+
-			"forked child had to copy (the server's copy-on-write figure); in per cent of what "+
-			"the data takes.", count(b.plan.persistKeys), b.plan.probeEvery),
+			"each %v. Memory added is what is resident at most, with what a forked child had to "+
+			"copy (the server's copy-on-write figure), less what was resident right before the "+
+			"snapshot; in per cent of the latter.", count(b.plan.persistKeys), b.plan.probeEvery),
 		[]string{"snapshot"}, measureGrowth, measureKept, measureBefore, measureDuring,
 		measureSeconds)
 	for _, k := range snapshotKinds() {
@@ -120,10 +120,6 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 	if err := sleep(ctx, time.Second); err != nil {
 		return r, err
 	}
-	loaded, err := testserver.RSS(s.Pid)
-	if err != nil {
-		return r, err
-	}
 	var rate float64
 	r.before, err = b.underLoad(ctx, s, c, &rate, func() error {
 		return sleep(ctx, b.plan.persistWindow)
@@ -132,8 +128,12 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 		return r, err
 	}
 	var rateWhile, most float64
+	var loaded int64 // resident right before the snapshot
 	start := time.Now()
 	r.while, err = b.underLoad(ctx, s, c, &rateWhile, func() error {
+		if loaded, err = testserver.RSS(s.Pid); err != nil {
+			return err
+		}
 		most, err = snapshotAndWait(ctx, s, c, k.command)
 		return err
 	})
@@ -323,20 +323,20 @@ var logModes = []logMode{
 }
 
 // appendfsync measures what the log costs: SET at pipeline 16 without a log and with everysec, and
-// 50 clients one by one under always.
+// 50 clients one by one under always. Every second round takes the modes backwards.
 func (b *bench) appendfsync(ctx context.Context) error {
 	if !b.plan.has("appendfsync") {
 		return nil
 	}
 	rps, cpu := make([]series, len(logModes)), make([]series, len(logModes))
+	turns := make([]int, len(b.contest))
 	err := b.eachRound(ctx, func(side int) error {
-		for i, m := range logModes {
-			s, err := b.startWith(ctx, side, m.args...)
-			if err != nil {
-				return err
+		turns[side]++
+		for i := range logModes {
+			if turns[side]%2 == 0 {
+				i = len(logModes) - 1 - i
 			}
-			r, c, err := b.benchmark(ctx, s, "set", m.pipeline)
-			s.stop()
+			r, c, err := b.logOnce(ctx, side, logModes[i])
 			if err != nil {
 				return err
 			}
@@ -351,4 +351,26 @@ func (b *bench) appendfsync(ctx context.Context) error {
 		t.row([]string{m.name, strconv.Itoa(m.pipeline)}, &cpu[i], &rps[i])
 	}
 	return err
+}
+
+// logOnce measures a fresh server for at least the plan's logTime. A first run fills the key space
+// and says how many operations that are.
+func (b *bench) logOnce(ctx context.Context, side int, m logMode) (rps, cpu float64, err error) {
+	s, err := b.startWith(ctx, side, m.args...)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.stop()
+	if rps, _, err = b.benchmark(ctx, s, "set", m.pipeline); err != nil {
+		return 0, 0, err
+	}
+	for want := b.plan.logTime; ; want *= 2 {
+		ops := max(1000, int(rps*1.25*want.Seconds()))
+		start := time.Now()
+		rps, cpu, err = redisBenchmark(ctx, s, ops, m.pipeline, "-r", strconv.Itoa(b.plan.keys),
+			"-d", strconv.Itoa(b.plan.valueSize), "-t", "set")
+		if err != nil || time.Since(start) >= b.plan.logTime {
+			return rps, cpu, err
+		}
+	}
 }

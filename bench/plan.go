@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -14,6 +15,7 @@ var testNames = []string{"ping_inline", "ping_mbulk", "set", "get", "mset", "inc
 // plan is the size of a run.
 type plan struct {
 	quick     bool
+	scale     float64 // see -scale
 	parts     []string
 	rounds    int
 	keys      int // loaded for latency, throughput and bulk
@@ -47,6 +49,7 @@ type plan struct {
 
 	persistKeys   int           // or elements, of the parts of persistence
 	persistWindow time.Duration // before a snapshot
+	logTime       time.Duration // of each measurement of the appendfsync part, at least
 	wakeupTime    time.Duration
 	lightTime     time.Duration // of each row of the light part
 	idleConns     int           // connections that send nothing
@@ -55,6 +58,7 @@ type plan struct {
 
 func fullPlan() plan {
 	return plan{
+		scale: 1,
 		parts: partNames, rounds: 3, keys: 1_000_000, valueSize: 64,
 		tests: testNames, pipelines: []int{1, 16},
 		ops:        scaledOps(0.5),
@@ -66,7 +70,7 @@ func fullPlan() plan {
 		eventProbeEvery: 250 * time.Microsecond, eventWindow: 2 * time.Second,
 		bigValues: 5, bigValueSize: 100 << 20,
 		elements: 1_000_000, bigMembers: 3_000_000, bigOps: 200_000,
-		persistKeys: 2_000_000, persistWindow: 3 * time.Second,
+		persistKeys: 2_000_000, persistWindow: 3 * time.Second, logTime: 5 * time.Second,
 		wakeupTime: 2 * time.Second, lightTime: 2500 * time.Millisecond, idleConns: 5000,
 		multiOps: 2_000_000,
 	}
@@ -85,6 +89,7 @@ func quickPlan() plan {
 	p.bigValues, p.bigValueSize = 4, 16<<20
 	p.elements, p.bigMembers, p.bigOps = 30_000, 60_000, 10_000
 	p.persistKeys, p.persistWindow = 60_000, 300*time.Millisecond
+	p.logTime = 200 * time.Millisecond
 	p.wakeupTime = 200 * time.Millisecond
 	p.lightTime, p.idleConns = 150*time.Millisecond, 200
 	p.multiOps = 80_000
@@ -112,6 +117,7 @@ func (p *plan) apply(o options) {
 
 // shorten scales the numbers of operations and the lengths of windows.
 func (p *plan) shorten(scale float64) {
+	p.scale *= scale
 	ops := p.ops
 	p.ops = func(test string, pipeline int) int {
 		return max(1000, int(float64(ops(test, pipeline))*scale))
@@ -119,14 +125,42 @@ func (p *plan) shorten(scale float64) {
 	p.multiOps = max(20_000, int(float64(p.multiOps)*scale))
 	p.bigOps = max(1000, int(float64(p.bigOps)*scale))
 	for _, d := range []*time.Duration{&p.latencyTime, &p.eventWindow, &p.expireIdle,
-		&p.expireLead, &p.wakeupTime, &p.lightTime, &p.persistWindow} {
+		&p.expireLead, &p.wakeupTime, &p.lightTime, &p.persistWindow,
+		&p.logTime} {
 		*d = time.Duration(float64(*d) * scale)
 	}
 }
 
+// differences names what sets the plan apart from the full one, each behind a comma.
+func (p *plan) differences() string {
+	full, text := fullPlan(), ""
+	if p.rounds != full.rounds {
+		text += fmt.Sprintf(" (the full plan: %d)", full.rounds)
+	}
+	if p.quick {
+		text += ", -quick"
+	}
+	if p.keys != full.keys || p.persistKeys != full.persistKeys {
+		text += fmt.Sprintf(", %s keys (%s in the parts of persistence)", count(p.keys),
+			count(p.persistKeys))
+	}
+	if p.scale != full.scale {
+		text += fmt.Sprintf(", scale %g", p.scale)
+	}
+	return text
+}
+
+// small reports whether the plan is smaller than the full one.
+func (p *plan) small() bool {
+	full := fullPlan()
+	return p.quick || p.rounds < full.rounds || p.scale < full.scale || p.keys < full.keys ||
+		p.persistKeys < full.persistKeys || p.bigMembers < full.bigMembers
+}
+
 func (p *plan) has(part string) bool { return slices.Contains(p.parts, part) }
 
-// scaledOps returns the size of a run of redis-benchmark that takes about two seconds at scale 1.
+// scaledOps returns the sizes of the runs of redis-benchmark: fewer operations for slower requests.
+// At scale 1 and pipeline 1 a run takes one to two seconds.
 func scaledOps(scale float64) func(string, int) int {
 	return func(test string, pipeline int) int {
 		n := 150_000.0

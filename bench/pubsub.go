@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -21,6 +22,10 @@ import (
 // reads everything that arrives for the subscribers. An operation is one message published and
 // delivered to every subscriber: the clock stops when the last of them has the last byte.
 const pubsubMessage = 64 // bytes
+
+// pubsubMost bounds the bytes for one subscriber. It is well below the 32 MB in a subscriber's
+// output buffer at which servers close it.
+const pubsubMost = 20e6
 
 var pubsubSubscribers = []int{0, 1, 10, 100}
 
@@ -61,6 +66,9 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 	ops := max(1000, b.plan.ops("publish", pipeline)*4/(4+subscribers))
 	message := strings.Repeat("x", pubsubMessage)
 	frame := len(resp.AppendCommand(nil, "message", "channel", message))
+	if subscribers > 0 {
+		ops = min(ops, (pubsubMost-1)/frame)
+	}
 	d, err := newDrain(s.Addr, subscribers)
 	if err != nil {
 		return 0, 0, err
@@ -156,6 +164,9 @@ func (d *drain) run(ctx context.Context, each int) error {
 		}
 		for _, ev := range events[:max(n, 0)] {
 			got, err := unix.Read(int(ev.Fd), buf)
+			if got == 0 && err == nil {
+				err = io.ErrUnexpectedEOF
+			}
 			if got <= 0 && err != unix.EAGAIN {
 				return fmt.Errorf("a subscriber was closed with %d bytes missing: %w", left[ev.Fd],
 					err)

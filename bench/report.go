@@ -61,22 +61,22 @@ func count(n int) string {
 func (r *report) markdown() string {
 	var head, body strings.Builder
 	head.WriteString(wrapped(fmt.Sprintf("%s. Medians of %d round(s), each begun by another "+
-		"server, %s in all. Other processes used %.0f %% of the machine's CPU time meanwhile.",
-		r.machine, r.plan.rounds, r.took.Round(time.Second), r.others*100)))
+		"server%s, %s in all. Other processes used %.0f %% of the machine's CPU time meanwhile.",
+		r.machine, r.plan.rounds, r.plan.differences(), r.took.Round(time.Second), r.others*100)))
 	if r.others > busyMachine {
 		head.WriteString("That is too much for p99.9 latencies to mean much: " +
 			"repeat on a quieter machine.\n")
 	}
-	if r.plan.quick {
-		head.WriteString("A quick run: too small and too short to judge the goals, " +
-			"hence the brackets.\n")
+	if r.plan.small() {
+		head.WriteString("Smaller than the full plan: too small or too short to judge the goals, " +
+			"hence\nthe brackets.\n")
 	}
 	head.WriteString("\n" + wrapped("`ratio` is Godwit ÷ the better one of the other servers; "+
 		"Redis 7 is not compared with."))
 	for _, s := range r.sections {
 		s.markdown(&body)
 	}
-	if s := goalSection(parseTables(body.String()), r.plan.quick); s != nil {
+	if s := goalSection(parseTables(body.String()), r.plan.small()); s != nil {
 		s.markdown(&head)
 	}
 	return head.String() + body.String()

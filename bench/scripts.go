@@ -4,19 +4,37 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"godwit/internal/resp"
 )
 
 const unlockScript = "if redis.call('get',KEYS[1]) == ARGV[1] then return " +
 	"redis.call('del',KEYS[1]) else return 0 end"
 
 // scriptGroup returns scripts at pipeline 16: the smallest that does something, the one that
-// releases a lock, and loops.
+// releases a lock, and loops. The keys and the locks that they ask for exist; a lock is there once.
 func scriptGroup(p *plan) sketchGroup {
 	eval := func(script string, args ...string) []string {
 		return append([]string{"EVAL", script}, args...)
 	}
+	set := func(name string, n int, key func(i int) string, value string) generated {
+		return generated{name, n, func(dst []byte, _ *rand.Rand, i int) []byte {
+			return resp.AppendCommand(dst, "SET", key(i), value)
+		}}
+	}
+	value := strings.Repeat("v", p.valueSize)
 	return sketchGroup{
 		name: "Lua", keys: p.elements,
+		load: []generated{
+			set("keys", p.elements, func(i int) string { return string(appendKey(nil, i)) }, value),
+			set("locks", p.elements, func(i int) string { return fmt.Sprintf("lock:%012d", i) },
+				"token"),
+			set("ten keys", 11, func(i int) string { return "k" + strconv.Itoa(i) }, value),
+		},
 		cases: []sketchCase{
 			{name: "EVAL of GET",
 				args: eval("return redis.call('GET', KEYS[1])", "1", "key:__rand_int__"), scale: 1},

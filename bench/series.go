@@ -27,7 +27,7 @@ func (s *series) median(side int) float64 {
 }
 
 // printedRatio returns one printed figure divided by another, to two decimals, or to the first one
-// that says something. Without a figure to divide by there is none.
+// that says something, and the number that is not rounded. Without a figure to divide by there is none.
 func printedRatio(by, of string) (string, float64) {
 	r, g := leading(by), leading(of)
 	if r == 0 {
@@ -37,8 +37,7 @@ func printedRatio(by, of string) (string, float64) {
 	for v := g / r; v > 0 && v < 0.01 && places < 6; places++ {
 		v *= 10
 	}
-	text := strconv.FormatFloat(g/r, 'f', places, 64)
-	return text + "×", leading(text)
+	return strconv.FormatFloat(g/r, 'f', places, 64) + "×", g / r
 }
 
 // leading returns the number that a printed figure begins with, 0 if it begins with none.

@@ -226,8 +226,8 @@ func (b *bench) modules(ctx context.Context) error {
 				return o.name == c.against
 			})
 			if other >= 0 {
-				by := fmt.Sprintf(measureCPU.format, median(cpu[other]))
-				of := fmt.Sprintf(measureCPU.format, median(cpu[i]))
+				by := measureCPU.print(median(cpu[other]))
+				of := measureCPU.print(median(cpu[i]))
 				ratio, _ := printedRatio(by, of)
 				s.row(c.name, c.against, by, of, ratio)
 			}

@@ -4,24 +4,36 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // measure is what the figures of a table are, and how they are printed.
 type measure struct {
-	name   string
-	format string
-	scale  float64 // what a value is divided by
+	name  string
+	scale float64 // what a value is divided by
+}
+
+// print renders a value with three significant digits. Digits before the point are never rounded
+// off.
+func (m *measure) print(v float64) string {
+	v /= m.scale
+	places := 0
+	if v != 0 {
+		places = max(0, 2-int(math.Floor(math.Log10(math.Abs(v)))))
+	}
+	return strconv.FormatFloat(v, 'f', places, 64)
 }
 
 var (
-	measureCPU  = measure{"CPU µs/op", "%.2f", 1}
-	measureOps  = measure{"k ops/s", "%.0f", 1e3}
-	measureP50  = measure{"p50 ms", "%.4f", 1}
-	measureP99  = measure{"p99 ms", "%.4f", 1}
-	measureP999 = measure{"p99.9 ms", "%.2f", 1}
-	measureMax  = measure{"max ms", "%.2f", 1}
+	measureCPU  = measure{"CPU µs/op", 1}
+	measureOps  = measure{"k ops/s", 1e3}
+	measureP50  = measure{"p50 ms", 1}
+	measureP99  = measure{"p99 ms", 1}
+	measureP999 = measure{"p99.9 ms", 1}
+	measureMax  = measure{"max ms", 1}
 )
 
 // comparison is a section of the report with a table for each of its measures. A table has a column
@@ -47,13 +59,17 @@ func (r *report) compare(title, note string, labels []string, measures ...measur
 	return c
 }
 
-// row adds a row to each table. values holds a series for each measure.
+// row adds a row to each table. values holds a series for each measure. A measure whose series is
+// nil has no such row.
 func (c *comparison) row(labels []string, values ...*series) {
 	line := strings.TrimSuffix(c.title+": "+strings.Join(labels, ", "), ": ")
 	for i, m := range c.measures {
+		if values[i] == nil {
+			continue
+		}
 		f := figure{measure: m.name, titles: c.report.contest.titles()}
 		for side := range c.report.contest {
-			f.cells = append(f.cells, fmt.Sprintf(m.format, values[i].median(side)/m.scale))
+			f.cells = append(f.cells, m.print(values[i].median(side)))
 		}
 		ratio, _ := f.ratio()
 		c.tables[i].row(slices.Concat(labels, f.cells, []string{ratio})...)

@@ -160,7 +160,7 @@ func (b *bench) latency(ctx context.Context, all []*server) error {
 	c := b.report.compare("Latency under moderate load",
 		fmt.Sprintf("A GET each millisecond beside 8 connections with about 2,000 commands a "+
 			"second each; %s keys.", count(b.plan.keys)),
-		[]string{"percentile"}, measure{"ms", "%.3f", 1})
+		[]string{"percentile"}, measure{"ms", 1})
 	c.row([]string{"p50"}, &p50)
 	c.row([]string{"p99"}, &p99)
 	c.row([]string{"p99.9"}, &p999)
