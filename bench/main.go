@@ -274,8 +274,8 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// hold runs the parts of p and returns the filled report. If a part fails, that is the report of the
-// parts before it, with the error. No process it started outlives it.
+// hold runs the parts of p and returns the filled report. If a part fails, it returns the report of
+// the parts before it, with the error. No process it started outlives it.
 func hold(ctx context.Context, p plan, c contest, log io.Writer) (*report, error) {
 	if err := c.resolve(); err != nil {
 		return nil, err

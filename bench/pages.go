@@ -107,8 +107,8 @@ func reasons(tables []table) (string, error) {
 			"**No fork.** What a snapshot of strings under a full write load adds to memory:",
 			" %"},
 		{titleEmpty, measureMs.name,
-			"**Exact expiry.** Expired keys are freed at once; no server serves them. Many keys are " +
-				"due within one second. From the last deadline until DBSIZE is 0:", " ms"},
+			"**Exact expiry.** Expired keys are freed at once; no server serves them. Many keys " +
+				"are due within one second. From the last deadline until DBSIZE is 0:", " ms"},
 	} {
 		f, err := find(tables, r.what, r.measure)
 		if err != nil {

@@ -69,7 +69,7 @@ func (r *report) markdown() string {
 	}
 	if r.plan.small() {
 		head.WriteString("Smaller than the full plan: too small or too short to judge the goals, " +
-			"hence\nthe brackets.\n")
+			"hence the\nbrackets.\n")
 	}
 	head.WriteString("\n" + wrapped("`ratio` is Godwit ÷ the better one of the other servers; "+
 		"Redis 7 is not compared with."))

@@ -27,7 +27,8 @@ func (s *series) median(side int) float64 {
 }
 
 // printedRatio returns one printed figure divided by another, to two decimals, or to the first one
-// that says something, and the number that is not rounded. Without a figure to divide by there is none.
+// that says something, and the number that is not rounded. Without a figure to divide by there is
+// none.
 func printedRatio(by, of string) (string, float64) {
 	r, g := leading(by), leading(of)
 	if r == 0 {
