@@ -433,7 +433,7 @@ func TestBlockedUnderPauseAndReplyOff(t *testing.T) {
 		s := startServer(t, "--io-threads", threads)
 		e := &env{T: t, ctx: t.Context(), c: s.client(t), opt: redis.Options{Addr: s.Addr},
 			proto: 2}
-		b := e.block("BLPOP", "k", 0.02)
+		b := e.block("BLPOP", "k", 1)
 		e.c.Do(e.ctx, "CLIENT", "PAUSE", 100_000, "WRITE")
 		b.gets("null") // its timeout ends all the same
 		b.send("BLPOP", "k", 0)
