@@ -82,11 +82,26 @@ type keptMappings struct {
 	old   int // so many have been there since the last call of ageKept
 }
 
-// revive takes a kept mapping of the size, or returns nil. The mapping holds old bytes, so it is
-// not for a block that must be zero.
+// revived is how many of the mappings that were freed last, and were not kept, revive looks
+// at.
+const revived = 8
+
+// revive takes a whole mapping of the size from those that are kept or wait for Release, or returns
+// nil. The mapping holds old bytes, so it is not for a block that must be zero.
 func (a *Arena) revive(size int64, zero bool) unsafe.Pointer {
+	if zero {
+		return nil
+	}
+	for k := len(a.dying) - 1; k >= max(0, len(a.dying)-revived); k-- {
+		if m := a.dying[k]; m.size == size && m.done == 0 {
+			a.dying = slices.Delete(a.dying, k, k+1)
+			a.dyingBytes -= size
+			a.dyingLeft -= size
+			return m.base
+		}
+	}
 	r := &a.kept
-	for k := len(r.maps) - 1; k >= 0 && !zero; k-- {
+	for k := len(r.maps) - 1; k >= 0; k-- {
 		if m := r.maps[k]; m.size == size {
 			r.maps = slices.Delete(r.maps, k, k+1)
 			r.bytes -= size
