@@ -70,21 +70,20 @@ func (a *Arena) bury(m dyingMapping) {
 	a.dyingLeft += m.size - m.done
 }
 
-// keptBytes bounds the mappings of freed blocks that are kept for the next block of their size.
-// Whoever replaces a large value by one as large, again and again, so needs no new pages: for a
-// value of 1 MiB these cost five times what copying it does.
+// keptBytes bounds the mappings of freed blocks that are kept for the next block of their size. So
+// replacing a large value by one of the same size, again and again, needs no new pages: for a value
+// of 1 MiB these cost five times what copying it does.
 const keptBytes = 8 << 20
 
-// keptMappings are these mappings, the one freed last at the end.
+// keptMappings holds these mappings. The one freed last is at the end.
 type keptMappings struct {
 	maps  []dyingMapping
 	bytes int64
-	old   int // so many have been there since the last call of ageKept
+	old   int // how many of the first were there at the last ageKept
 }
 
-// revived is how many of the mappings that were freed last, and were not kept, revive looks
-// at.
-const revived = 8
+// reviveLooks is how many of the dying mappings revive looks at: blocks too large to keep.
+const reviveLooks = 8
 
 // revive takes a whole mapping of the size from those that are kept or wait for Release, or returns
 // nil. The mapping holds old bytes, so it is not for a block that must be zero.
@@ -92,26 +91,35 @@ func (a *Arena) revive(size int64, zero bool) unsafe.Pointer {
 	if zero {
 		return nil
 	}
-	for k := len(a.dying) - 1; k >= max(0, len(a.dying)-revived); k-- {
-		if m := a.dying[k]; m.size == size && m.done == 0 {
-			a.dying = slices.Delete(a.dying, k, k+1)
-			a.dyingBytes -= size
-			a.dyingLeft -= size
-			return m.base
-		}
-	}
 	r := &a.kept
-	for k := len(r.maps) - 1; k >= 0; k-- {
-		if m := r.maps[k]; m.size == size {
-			r.maps = slices.Delete(r.maps, k, k+1)
-			r.bytes -= size
-			if k < r.old {
-				r.old--
-			}
-			return m.base
+	if k := lastOf(r.maps, size); k >= 0 {
+		b := r.maps[k].base
+		r.maps = slices.Delete(r.maps, k, k+1)
+		r.bytes -= size
+		if k < r.old {
+			r.old--
 		}
+		return b
+	}
+	from := max(0, len(a.dying)-reviveLooks)
+	if k := lastOf(a.dying[from:], size); k >= 0 {
+		b := a.dying[from+k].base
+		a.dying = slices.Delete(a.dying, from+k, from+k+1)
+		a.dyingBytes -= size
+		a.dyingLeft -= size
+		return b
 	}
 	return nil
+}
+
+// lastOf returns the index of the last mapping of the size of which nothing is given back, or -1.
+func lastOf(maps []dyingMapping, size int64) int {
+	for k := len(maps) - 1; k >= 0; k-- {
+		if maps[k].size == size && maps[k].done == 0 {
+			return k
+		}
+	}
+	return -1
 }
 
 // dropKept leaves the n oldest of the kept mappings to Release.

@@ -55,6 +55,28 @@ func TestRevive(t *testing.T) {
 	require.Zero(t, a.kept.bytes+a.goneBytes+a.dyingBytes)
 }
 
+// TestReviveDying checks that a block too large to keep takes the mapping of one that waits for
+// Release, as long as nothing of it has been given back.
+func TestReviveDying(t *testing.T) {
+	const n = 6 << 20
+	a := New()
+	a.Free(a.Alloc(n, 0), n, 0)
+	require.Equal(t, int64(n), a.dyingBytes&^(pageSize-1))
+	ref := a.Alloc(n, 0)
+	require.Zero(t, a.dyingBytes)
+	require.NoError(t, a.Check())
+	a.Free(ref, n, 0)
+	a.Release() // a part of it
+	ref = a.Alloc(n, 0)
+	require.NotZero(t, a.dyingBytes)
+	require.NoError(t, a.Check())
+	a.Free(ref, n, 0)
+	for a.Release() {
+	}
+	require.Zero(t, a.mapped)
+	require.NoError(t, a.Check())
+}
+
 // TestKeptIsBounded checks that freed big blocks are kept up to keptBytes, and that all goes when
 // the arena is trimmed.
 func TestKeptIsBounded(t *testing.T) {

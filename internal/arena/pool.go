@@ -9,7 +9,7 @@ import (
 
 // Pool hands out buffers for requests and replies that are too large for Go's heap. There, freed
 // memory stays until the collector runs, and half as much again is reserved for garbage. A buffer
-// of the pool is gone when it is put back.
+// of the pool is gone when it is put back, or serves the next one of its size.
 //
 // It is an arena with a lock, because connections take buffers without the executor. Freed pages
 // return to the system by Release, in slices, as those of an arena do.
@@ -154,6 +154,23 @@ func (p *Pool) Release() (more bool) {
 	more = p.a.Release()
 	p.account()
 	return more
+}
+
+// BeginTrim lets mappings go that were kept for buffers of their size and that nobody has wanted
+// since the last call. Release gives them back.
+func (p *Pool) BeginTrim() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.a.ageKept()
+	p.account()
+}
+
+// Free returns the resident bytes that are in no buffer. It leaves out the mappings that BeginTrim
+// deals with.
+func (p *Pool) Free() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.a.Resident() - p.a.Used() - p.a.kept.bytes
 }
 
 // Trim gives all that is free back to the system.

@@ -12,6 +12,11 @@ func benchCommand(b *testing.B, command string) {
 	for i := range 3000 {
 		l.exec(split(fmt.Sprint("RPUSH mylist element:", i)))
 	}
+	benchOn(b, l, command)
+}
+
+// benchOn measures a command on a server that has its data.
+func benchOn(b *testing.B, l *local, command string) {
 	argv := split(command)
 	b.ReportAllocs()
 	for b.Loop() {

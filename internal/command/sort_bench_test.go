@@ -18,13 +18,7 @@ func sortable(t testing.TB) *local {
 	return l
 }
 
-func benchSort(b *testing.B, command string) {
-	l, argv := sortable(b), split(command)
-	b.ReportAllocs()
-	for b.Loop() {
-		l.exec(argv)
-	}
-}
+func benchSort(b *testing.B, command string) { benchOn(b, sortable(b), command) }
 
 func BenchmarkSort(b *testing.B)      { benchSort(b, "SORT numbers") }
 func BenchmarkSortAlpha(b *testing.B) { benchSort(b, "SORT words ALPHA") }

@@ -58,7 +58,7 @@ func (e *Engine) call(c *Ctx) {
 			return
 		}
 	}
-	reply := int64(len(c.Buf) + c.staged - replied)
+	reply := int64(len(c.Buf) - replied)
 	if l := &e.large; l.input >= l.request || reply >= l.reply {
 		e.noteLarge(c, reply)
 	}

@@ -27,7 +27,6 @@ type Ctx struct {
 	failed   bool
 	saved    bool  // see Saved
 	rerun    bool  // of a command that has waited
-	staged   int   // bytes of its replies that the connection has already
 	blocked  bool  // the handler called Block
 	noBlock  bool  // within a transaction or script
 	redacted []int // arguments that are never shown

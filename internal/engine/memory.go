@@ -116,7 +116,9 @@ func (e *Engine) trimArena() {
 	}
 	e.mem.trimmed = e.lastNs
 	e.KS.A.BeginTrim()
-	if p := e.Buffers; p.Resident()-p.Used() > max(2<<20, p.Used()/8) {
+	p := e.Buffers
+	p.BeginTrim()
+	if p.Free() > max(2<<20, p.Used()/8) {
 		p.Trim()
 	}
 }

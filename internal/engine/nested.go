@@ -49,7 +49,6 @@ func (c *Ctx) stage() {
 	}
 	last := len(c.Buf) - 1
 	c.Client.Conn.Stage(c.Buf[:last])
-	c.staged += last
 	c.Buf = append(c.Buf[:0], c.Buf[last])
 }
 

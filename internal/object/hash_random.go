@@ -17,6 +17,16 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value) bool) {
 		}
 		return
 	}
+	if n == 1 {
+		skip := h.H.Rand.IntN(h.Len())
+		h.Each(func(field, value listpack.Value) bool {
+			if skip--; skip < 0 {
+				f(field, value)
+			}
+			return skip >= 0
+		})
+		return
+	}
 	// A walk for each choice would cost n × fields.
 	type pair struct{ field, value listpack.Value }
 	var local [32]pair

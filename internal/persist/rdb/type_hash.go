@@ -52,6 +52,9 @@ func init() {
 		},
 		Head: hashHead,
 		SavedLen: func(x *object.Edit) int {
+			if x.Base() == object.EncPairs { // written as a listpack
+				return savedString(len(listpack.PairsListpack(nil, x.Bytes())))
+			}
 			return savedLen(x, func(el *object.Element) int {
 				return savedString(el.Name.Len()) + savedString(el.Value.Len())
 			})
