@@ -20,6 +20,9 @@ func (a *Arena) allocBig(n int, p Purpose, zero bool) Ref {
 	var i uint32
 	if b := a.revive(size, zero); b != nil {
 		i = a.numberChunk(b, size, nil)
+		if invariant.Enabled {
+			debugFill(dyingMapping{base: b, size: size}, freshByte)
+		}
 	} else {
 		a.growing(size)
 		i = a.addChunk(size, nil)
@@ -52,6 +55,9 @@ func (a *Arena) freeBig(ref Ref, n int, p Purpose) {
 	m := dyingMapping{base: a.base[i], size: a.size[i], done: a.gone[i]}
 	delete(a.gone, i)
 	a.forgetChunk(i)
+	if invariant.Enabled {
+		debugFill(m, poisonByte)
+	}
 	if m.done > 0 || m.size > keptBytes/2 {
 		a.bury(m)
 		return

@@ -91,6 +91,18 @@ func (a *Arena) debugFree(ref Ref, n int, p Purpose) {
 	}
 }
 
+// debugFill fills a mapping whose block was freed, or handed out again. It leaves mappings alone
+// that are too large to be kept: filling these would take too long.
+func debugFill(m dyingMapping, with byte) {
+	if m.size > keptBytes || m.done > 0 {
+		return
+	}
+	b := unsafe.Slice((*byte)(m.base), m.size)
+	for i := range b {
+		b[i] = with
+	}
+}
+
 func (a *Arena) debugResize(ref Ref, oldN, newN int, p Purpose) {
 	a.debugUncanary(ref, oldN, p)
 	a.debugCanary(ref, newN, p)

@@ -1,5 +1,7 @@
 package listpack
 
+import "encoding/binary"
+
 // Pairs are a listpack of field, value, field, value … without what a hash in memory does not need:
 // the total, which its owner knows, the lengths for a walk backwards, and the terminator. With five
 // fields they take 16 bytes less.
@@ -9,37 +11,42 @@ package listpack
 //	| count | field          | value | field          | value | …
 //	+-------+----------------+-------+----------------+-------+
 //
-//	count   pairs; 255: unknown, they must be walked
+//	count   pairs; 255: they are, or once were, more than 254, and the next 4 bytes have the number
 //
 // Fields and values are entries as in a listpack, without their back. So Get reads them, and both
 // forms turn into each other byte by byte. Positions are offsets, 0 is none. A walk is O(bytes).
 
 const (
-	pairsHeader  = 1
-	pairsUnknown = 255
+	pairsShort = 1   // bytes of a count up to 254
+	pairsLong  = 5   // and of one that was once larger
+	pairsMany  = 255 // says that there is a long one
 )
 
 // PairsEmpty returns no pairs.
 func PairsEmpty() []byte { return []byte{0} }
 
-// PairsCount returns the number of pairs. It is O(1) up to 254 of them.
+// PairsCount returns the number of pairs.
 func PairsCount(b []byte) int {
-	if b[0] != pairsUnknown {
+	if b[0] != pairsMany {
 		return int(b[0])
 	}
-	n := 0
-	for p := PairsFirst(b); p != 0; p = PairsNext(b, p) {
-		n++
+	return int(binary.LittleEndian.Uint32(b[pairsShort:]))
+}
+
+// pairsHeader returns the number of bytes before the first field.
+func pairsHeader(b []byte) int {
+	if b[0] != pairsMany {
+		return pairsShort
 	}
-	return n
+	return pairsLong
 }
 
 // PairsFirst returns the position of the first field, or 0.
 func PairsFirst(b []byte) int {
-	if len(b) == pairsHeader {
-		return 0
+	if h := pairsHeader(b); len(b) > h {
+		return h
 	}
-	return pairsHeader
+	return 0
 }
 
 // PairsNext returns the position of the field after the one at pos, or 0 at the end.
@@ -71,7 +78,7 @@ func PairsFind(b, field []byte) int {
 	if len(field) > 0 {
 		last = field[len(field)-1]
 	}
-	for pos := pairsHeader; pos < len(b); {
+	for pos := pairsHeader(b); pos < len(b); {
 		at := pos
 		switch c := b[pos]; {
 		case c < 0x80:
@@ -108,6 +115,11 @@ func PairsFind(b, field []byte) int {
 
 // PairsAppend adds a pair at the end. Here and below no element may alias the space.
 func PairsAppend(s Space, field, value []byte) {
+	if b := s.Bytes(); b[0] == pairsMany-1 {
+		b = s.Splice(pairsShort, 0, pairsLong-pairsShort)
+		b[0] = pairsMany
+		binary.LittleEndian.PutUint32(b[pairsShort:], pairsMany-1)
+	}
 	f, v := stringElem(field), stringElem(value)
 	at := len(s.Bytes())
 	b := s.Splice(at, 0, f.n+v.n)
@@ -135,16 +147,22 @@ func PairsDelete(s Space, pos int) {
 	countPairs(s.Splice(pos, bodyEnd(b, bodyEnd(b, pos))-pos, 0), -1)
 }
 
-// countPairs adds to the count. What is unknown stays unknown.
+// countPairs adds to a count that has room for it.
 func countPairs(b []byte, add int) {
-	if b[0] != pairsUnknown {
+	if b[0] != pairsMany {
 		b[0] = byte(int(b[0]) + add)
+		return
 	}
+	binary.LittleEndian.PutUint32(b[pairsShort:], uint32(PairsCount(b)+add))
 }
 
 // PairsOf appends the pairs of a listpack of field, value … to dst.
 func PairsOf(dst, lp []byte) []byte {
-	dst = append(dst, byte(min(Count(lp)/2, pairsUnknown)))
+	if n := Count(lp) / 2; n < pairsMany {
+		dst = append(dst, byte(n))
+	} else {
+		dst = binary.LittleEndian.AppendUint32(append(dst, pairsMany), uint32(n))
+	}
 	for p := First(lp); p != 0; p = Next(lp, p) {
 		dst = append(dst, lp[p:bodyEnd(lp, p)]...)
 	}
@@ -156,7 +174,7 @@ func PairsListpack(dst, b []byte) []byte {
 	start := len(dst)
 	dst = append(dst, empty[:headerLen]...)
 	n := 0
-	for p := pairsHeader; p < len(b); n++ {
+	for p := pairsHeader(b); p < len(b); n++ {
 		e := bodyEnd(b, p)
 		dst = append(dst, b[p:e]...)
 		if size := e - p; size <= 127 {

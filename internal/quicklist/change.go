@@ -109,6 +109,8 @@ func (q *List) insertBeside(ref, beside arena.Ref, b []byte, after bool) {
 			q.settle(beside)
 			return
 		}
+	} else {
+		q.edit(ref).finish()
 	}
 	if after {
 		q.insertNode(q.newNode(b), ref, beside)

@@ -215,6 +215,7 @@ func (q *List) AppendListpack(lp []byte) {
 		}
 		return
 	}
+	q.edit(q.tail).finish()
 	n := q.makeNode(packed, len(lp), count, len(lp))
 	copy(n.Bytes(), lp)
 	q.insertNode(n, q.tail, 0)
@@ -222,6 +223,7 @@ func (q *List) AppendListpack(lp []byte) {
 
 // AppendPlain adds an element in a plain node, whatever its length.
 func (q *List) AppendPlain(b []byte) {
+	q.edit(q.tail).finish()
 	n := q.makeNode(plain, len(b), 1, len(b))
 	copy(n.Bytes(), b)
 	q.insertNode(n, q.tail, 0)

@@ -25,7 +25,7 @@
 //	ahead i a copy of that next node's score: a search that must not go so far does not touch the
 //	        node (docs/measurements/skiplist.md)
 //
-// So a member of 14 bytes with a score of 4 takes 32 bytes in three nodes of four, and 38 on
+// So a member of 14 bytes with a score of 4 bytes takes 32 bytes in three nodes of four, and 38 on
 // average. That is one block where an index by pointers needs a node, its array of levels and a
 // string. The score, the links of the lowest levels and a short member share one or two cache
 // lines.
