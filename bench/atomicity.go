@@ -93,7 +93,7 @@ func (b *bench) atomicity(ctx context.Context) error {
 				return fmt.Errorf("%s: %w", row.name, err)
 			}
 			rps[i].add(side, float64(row.ops)/time.Since(start).Seconds())
-			cpu[i].add(side, used/float64(row.ops))
+			cpu[i].add(side, used.per(row.ops).all)
 		}
 		return nil
 	})

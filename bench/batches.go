@@ -77,11 +77,10 @@ func (b *bench) batches(ctx context.Context) error {
 		return err
 	}
 	cases := batchCases()
-	rps, cpu := make([]series, len(cases)+1), make([]series, len(cases)+1)
+	figures := make([]loadSeries, len(cases)+1)
 	err = b.eachRound(ctx, func(side int) error {
-		return b.batchRound(ctx, all[side], cases, func(i int, r, c float64) {
-			rps[i].add(side, r)
-			cpu[i].add(side, c)
+		return b.batchRound(ctx, all[side], cases, func(i int, l loadFigures) {
+			figures[i].add(side, l)
 		})
 	})
 	t := b.report.compare(titleBatches,
@@ -89,40 +88,41 @@ func (b *bench) batches(ctx context.Context) error {
 			"An operation is one command. The last row: %d connections with pipelines of GET, "+
 			"SET, EXISTS, TTL, HGET, HSET, SISMEMBER, ZADD, twice.", count(b.plan.elements),
 			mixedConns),
-		[]string{"command", "pipeline"}, measureCPU, measureOps)
+		[]string{"command", "pipeline"}, measureCPU, measureUser, measureOps)
 	for i, c := range cases {
-		t.row([]string{c.name, strconv.Itoa(c.pipeline)}, &cpu[i], &rps[i])
+		f := &figures[i]
+		t.row([]string{c.name, strconv.Itoa(c.pipeline)}, &f.cpu, &f.own, &f.rps)
 	}
-	last := len(cases)
-	t.row([]string{mixedName, strconv.Itoa(mixedPipeline)}, &cpu[last], &rps[last])
+	f := &figures[len(cases)]
+	t.row([]string{mixedName, strconv.Itoa(mixedPipeline)}, &f.cpu, &f.own, &f.rps)
 	return err
 }
 
 // batchRound runs the cases on a server, the mixed pipelines first. add receives each case's
-// operations a second, and the server's CPU time for each in µs.
+// figures.
 func (b *bench) batchRound(ctx context.Context, s *server, cases []batchCase,
-	add func(i int, rps, cpu float64)) error {
+	add func(i int, l loadFigures)) error {
 	// What DEL took in the round before comes back.
 	if err := b.loadAndSettle(ctx, s, 0, b.plan.elements, b.plan.valueSize); err != nil {
 		return err
 	}
-	rps, cpu, err := b.mixed(ctx, s)
+	l, err := b.mixed(ctx, s)
 	if err != nil {
 		return fmt.Errorf("mixed: %w", err)
 	}
-	add(len(cases), rps, cpu)
+	add(len(cases), l)
 	for i, c := range cases {
 		keys := c.keys
 		if keys == 0 {
 			keys = b.plan.elements
 		}
 		ops := max(1000, int(float64(b.plan.ops(c.name, c.pipeline))*c.scale))
-		rps, cpu, err := redisBenchmark(ctx, s, ops, c.pipeline,
+		l, err := redisBenchmark(ctx, s, ops, c.pipeline,
 			append([]string{"-r", strconv.Itoa(keys)}, c.args...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		add(i, rps, cpu)
+		add(i, l)
 	}
 	return nil
 }
@@ -197,10 +197,10 @@ func spread(i uint64) uint64 {
 }
 
 // mixed measures pipelines of different commands.
-func (b *bench) mixed(ctx context.Context, s *server) (rps, cpu float64, err error) {
+func (b *bench) mixed(ctx context.Context, s *server) (loadFigures, error) {
 	r := mixedRequest(b.plan.elements, b.plan.valueSize)
 	each := max(20, b.plan.ops("mixed", 16)/mixedConns/mixedPipeline)
-	ops := float64(each * mixedConns * mixedPipeline)
+	ops := each * mixedConns * mixedPipeline
 	start := time.Now()
 	used, err := cpuDuring(s, func() error {
 		errs := make([]error, mixedConns)
@@ -211,5 +211,5 @@ func (b *bench) mixed(ctx context.Context, s *server) (rps, cpu float64, err err
 		wg.Wait()
 		return errors.Join(errs...)
 	})
-	return ops / time.Since(start).Seconds(), used / ops, err
+	return loadFigures{float64(ops) / time.Since(start).Seconds(), used.per(ops)}, err
 }

@@ -144,11 +144,12 @@ func TestParseBenchmark(t *testing.T) {
 }
 
 func TestParseProc(t *testing.T) {
-	d, err := parseStat("42 (a ) b (x)) S 1 2 3 4 5 6 7 8 9 10 7 5 0 0 20 0 5 0\n")
+	d, user, err := parseStat("42 (a ) b (x)) S 1 2 3 4 5 6 7 8 9 10 7 5 0 0 20 0 5 0\n")
 	succeeds(t, err)
 	equal(t, 120*time.Millisecond, d)
+	equal(t, 70*time.Millisecond, user)
 	for _, s := range []string{"", "42 (x) S 1", "42 (x) S 1 2 3 4 5 6 7 8 9 10 a b 0 0"} {
-		_, err := parseStat(s)
+		_, _, err := parseStat(s)
 		fails(t, err, "")
 	}
 	d, err = parseSchedstat("541259289 18040666 3833\n")
@@ -165,9 +166,9 @@ func TestParseProc(t *testing.T) {
 		fails(t, err, "")
 	}
 
-	used, err := cpuTime(os.Getpid())
+	used, user, err := cpuTime(os.Getpid())
 	succeeds(t, err)
-	equal(t, true, used > 0)
+	equal(t, true, used > 0 && user >= 0)
 	rss, err := testserver.RSS(os.Getpid())
 	succeeds(t, err)
 	equal(t, true, rss > 0)

@@ -52,9 +52,9 @@ func (b *bench) collections(ctx context.Context) error {
 	t := b.report.compare(titleCollections,
 		fmt.Sprintf("The rest of redis-benchmark's default list: 50 connections, members from %s.",
 			count(b.plan.elements)),
-		[]string{"command", "pipeline"}, measureCPU, measureOps)
+		[]string{"command", "pipeline"}, measureCPU, measureUser, measureOps)
 	for _, pipeline := range []int{1, 16} {
-		rps, cpu := make([]series, len(tests)), make([]series, len(tests))
+		figures := make([]loadSeries, len(tests))
 		err := b.eachRound(ctx, func(side int) error {
 			s, err := b.start(ctx, side)
 			if err != nil {
@@ -62,12 +62,11 @@ func (b *bench) collections(ctx context.Context) error {
 			}
 			defer s.stop()
 			for i, test := range tests {
-				r, c, err := b.benchmarkCollection(ctx, s, test, pipeline)
+				l, err := b.benchmarkCollection(ctx, s, test, pipeline)
 				if err != nil {
 					return fmt.Errorf("%s: %w", test.name, err)
 				}
-				rps[i].add(side, r)
-				cpu[i].add(side, c)
+				figures[i].add(side, l)
 			}
 			return nil
 		})
@@ -75,14 +74,15 @@ func (b *bench) collections(ctx context.Context) error {
 			return err
 		}
 		for i, test := range tests {
-			t.row([]string{testTitle(test.name), strconv.Itoa(pipeline)}, &cpu[i], &rps[i])
+			f := &figures[i]
+			t.row([]string{testTitle(test.name), strconv.Itoa(pipeline)}, &f.cpu, &f.own, &f.rps)
 		}
 	}
 	return nil
 }
 
 func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collectionTest,
-	pipeline int) (rps, cpu float64, err error) {
+	pipeline int) (loadFigures, error) {
 	ops := max(1000, int(float64(b.plan.ops(t.name, pipeline))*t.scale))
 	// redis-benchmark takes what follows a command for its arguments: t.args come last.
 	return redisBenchmark(ctx, s, ops, pipeline,
@@ -135,7 +135,7 @@ func pipeFile(ctx context.Context, s *server, path string, n int) (cpu float64, 
 	if want := fmt.Sprintf("errors: 0, replies: %d", n); !bytes.Contains(out, []byte(want)) {
 		return 0, fmt.Errorf("redis-cli --pipe did not report %q: %q", want, out)
 	}
-	return used / float64(n), nil
+	return used.per(n).all, nil
 }
 
 // elementKind is a collection, or many, whose memory is measured.

@@ -130,7 +130,7 @@ func lightLoad(s *server, rate int, window time.Duration) (cpu float64, l latenc
 	samples = samples[:0]
 	n := max(int(window/every), 1)
 	used, err := cpuDuring(s, func() error { return send(n) })
-	return used / float64(n), summarize(samples), err
+	return used.per(n).all, summarize(samples), err
 }
 
 // idle measures what servers cost that nobody asks anything, one server after the other: there are
@@ -177,7 +177,7 @@ func (b *bench) idleLoad(ctx context.Context, s *server, conns int,
 		if err != nil {
 			return err
 		}
-		add(used / float64(time.Since(start).Microseconds()) * 100)
+		add(used.all / float64(time.Since(start).Microseconds()) * 100)
 	}
 	return nil
 }

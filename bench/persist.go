@@ -361,16 +361,17 @@ func (b *bench) logOnce(ctx context.Context, side int, m logMode) (rps, cpu floa
 		return 0, 0, err
 	}
 	defer s.stop()
-	if rps, _, err = b.benchmark(ctx, s, "set", m.pipeline); err != nil {
+	l, err := b.benchmark(ctx, s, "set", m.pipeline)
+	if err != nil {
 		return 0, 0, err
 	}
 	for want := b.plan.logTime; ; want *= 2 {
-		ops := max(1000, int(rps*1.25*want.Seconds()))
+		ops := max(1000, int(l.rps*1.25*want.Seconds()))
 		start := time.Now()
-		rps, cpu, err = redisBenchmark(ctx, s, ops, m.pipeline, "-r", strconv.Itoa(b.plan.keys),
+		l, err = redisBenchmark(ctx, s, ops, m.pipeline, "-r", strconv.Itoa(b.plan.keys),
 			"-d", strconv.Itoa(b.plan.valueSize), "-t", "set")
 		if err != nil || time.Since(start) >= b.plan.logTime {
-			return rps, cpu, err
+			return l.rps, l.cpu.all, err
 		}
 	}
 }

@@ -23,15 +23,30 @@ import (
 // clockTick is USER_HZ: the unit of the times in /proc/PID/stat, 100 on every Linux port of Go.
 const clockTick = 10 * time.Millisecond
 
-// cpuTime returns the CPU time that the process has used: nanoseconds summed over its threads where
-// the kernel keeps schedstat, otherwise utime+stime in clock ticks. (A thread that has ended is
-// missing in the sum; no server ends threads under load.)
-func cpuTime(pid int) (time.Duration, error) {
+// cpuTime returns the CPU time that the process has used, and what of it outside the kernel.
+func cpuTime(pid int) (all, user time.Duration, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	all, user, err = parseStat(string(text))
+	if err != nil {
+		return 0, 0, err
+	}
+	if precise, err := cpuNanos(pid); precise > 0 || err != nil {
+		return precise, user, err
+	}
+	return all, user, nil
+}
+
+// cpuNanos returns the CPU time summed over the threads in nanoseconds, or 0 where the kernel does
+// not keep schedstat. (A thread that has ended is missing in the sum; no server ends threads under
+// load.)
+func cpuNanos(pid int) (sum time.Duration, err error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {
 		return 0, err
 	}
-	var sum time.Duration
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
@@ -46,14 +61,7 @@ func cpuTime(pid int) (time.Duration, error) {
 		}
 		sum += ns
 	}
-	if sum > 0 {
-		return sum, nil
-	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	return parseStat(string(text))
+	return sum, nil
 }
 
 // parseSchedstat reads the first field of a schedstat line: nanoseconds on a CPU.
@@ -66,17 +74,18 @@ func parseSchedstat(text string) (time.Duration, error) {
 	return time.Duration(ns), err
 }
 
-// parseStat reads utime+stime, fields 14 and 15 of /proc/PID/stat. Field 2, the name in
-// parentheses, may hold spaces.
-func parseStat(text string) (time.Duration, error) {
+// parseStat reads utime+stime and utime alone, fields 14 and 15 of /proc/PID/stat. Field 2, the
+// name in parentheses, may hold spaces.
+func parseStat(text string) (all, user time.Duration, err error) {
 	end := strings.LastIndexByte(text, ')')
 	fields := strings.Fields(text[end+1:])
 	if end < 0 || len(fields) < 13 {
-		return 0, fmt.Errorf("unexpected stat %q", text)
+		return 0, 0, fmt.Errorf("unexpected stat %q", text)
 	}
 	utime, err1 := strconv.ParseInt(fields[11], 10, 64)
 	stime, err2 := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(utime+stime) * clockTick, errors.Join(err1, err2)
+	return time.Duration(utime+stime) * clockTick, time.Duration(utime) * clockTick,
+		errors.Join(err1, err2)
 }
 
 // settledRSS waits until resident memory stands still over three readings, at most fifty, and

@@ -88,7 +88,7 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 		rate = float64(ops) / time.Since(begin).Seconds()
 		return err
 	})
-	return rate, used / float64(ops), err
+	return rate, used.per(ops).all, err
 }
 
 // drain is a set of subscribers that one thread reads.

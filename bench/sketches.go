@@ -183,20 +183,20 @@ func (b *bench) sketches(ctx context.Context) error {
 // sketchGroups measures groups on all servers.
 func (b *bench) sketchGroups(ctx context.Context, title string, groups ...sketchGroup) error {
 	t := b.report.compare(title, "redis-benchmark, 50 connections, pipeline 16.",
-		[]string{"command"}, measureCPU, measureOps)
+		[]string{"command"}, measureCPU, measureUser, measureOps)
 	for _, g := range groups {
-		rps, cpu := make([]series, len(g.cases)), make([]series, len(g.cases))
+		figures := make([]loadSeries, len(g.cases))
 		err := b.eachRound(ctx, func(side int) error {
-			return b.sketchRound(ctx, side, &g, func(i int, r, c float64) {
-				rps[i].add(side, r)
-				cpu[i].add(side, c)
+			return b.sketchRound(ctx, side, &g, func(i int, l loadFigures) {
+				figures[i].add(side, l)
 			})
 		})
 		if err != nil {
 			return err
 		}
 		for i, c := range g.cases {
-			t.row([]string{c.name}, &cpu[i], &rps[i])
+			f := &figures[i]
+			t.row([]string{c.name}, &f.cpu, &f.own, &f.rps)
 		}
 	}
 	return nil
@@ -214,8 +214,8 @@ func (b *bench) modules(ctx context.Context) error {
 	for _, g := range moduleGroups(&b.plan) {
 		cpu := make([][]float64, len(g.cases))
 		for range b.plan.rounds {
-			err := b.sketchRound(ctx, b.contest.godwit(), &g, func(i int, _, c float64) {
-				cpu[i] = append(cpu[i], c)
+			err := b.sketchRound(ctx, b.contest.godwit(), &g, func(i int, l loadFigures) {
+				cpu[i] = append(cpu[i], l.cpu.all)
 			})
 			if err != nil {
 				return err
@@ -236,10 +236,9 @@ func (b *bench) modules(ctx context.Context) error {
 	return nil
 }
 
-// sketchRound runs the cases of a group on a fresh server. add receives each case's operations a
-// second, and the server's CPU time for each in µs.
+// sketchRound runs the cases of a group on a fresh server. add receives each case's figures.
 func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup,
-	add func(i int, rps, cpu float64)) error {
+	add func(i int, l loadFigures)) error {
 	s, err := b.start(ctx, side)
 	if err != nil {
 		return err
@@ -252,12 +251,12 @@ func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup,
 	}
 	for i, c := range g.cases {
 		ops := max(1000, int(float64(b.plan.ops(c.name, 16))*c.scale))
-		rps, cpu, err := redisBenchmark(ctx, s, ops, 16,
+		l, err := redisBenchmark(ctx, s, ops, 16,
 			append([]string{"-r", strconv.Itoa(cmp.Or(c.keys, g.keys))}, c.args...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		add(i, rps, cpu)
+		add(i, l)
 	}
 	return nil
 }

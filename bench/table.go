@@ -29,6 +29,7 @@ func (m *measure) print(v float64) string {
 
 var (
 	measureCPU  = measure{"CPU µs/op", 1}
+	measureUser = measure{"own CPU µs/op", 1}
 	measureOps  = measure{"k ops/s", 1e3}
 	measureP50  = measure{"p50 ms", 1}
 	measureP99  = measure{"p99 ms", 1}

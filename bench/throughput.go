@@ -53,24 +53,25 @@ func (b *bench) loadAndSettle(ctx context.Context, s *server, from, to, valueSiz
 func (b *bench) throughput(ctx context.Context, all []*server) error {
 	c := b.report.compare(titleStrings,
 		fmt.Sprintf("CPU time of the server, and redis-benchmark with 50 connections. %s keys, "+
-			"%d-byte values.", count(b.plan.keys), b.plan.valueSize),
-		[]string{"command", "pipeline"}, measureCPU, measureOps)
+			"%d-byte values. A server's own CPU time leaves out what the kernel does for it, "+
+			"which is the same for all: mostly sending replies.",
+			count(b.plan.keys), b.plan.valueSize),
+		[]string{"command", "pipeline"}, measureCPU, measureUser, measureOps)
 	for _, test := range testNames {
 		if !slices.Contains(b.plan.tests, test) {
 			continue
 		}
 		for _, pipeline := range b.plan.pipelines {
-			var rps, cpu series
+			var s loadSeries
 			err := b.eachRound(ctx, func(side int) error {
-				r, c, err := b.benchmark(ctx, all[side], test, pipeline)
-				rps.add(side, r)
-				cpu.add(side, c)
+				l, err := b.benchmark(ctx, all[side], test, pipeline)
+				s.add(side, l)
 				return err
 			})
 			if err != nil {
 				return fmt.Errorf("throughput of %s at pipeline %d: %w", test, pipeline, err)
 			}
-			c.row([]string{testTitle(test), strconv.Itoa(pipeline)}, &cpu, &rps)
+			c.row([]string{testTitle(test), strconv.Itoa(pipeline)}, &s.cpu, &s.own, &s.rps)
 		}
 	}
 	return nil
@@ -84,17 +85,31 @@ func testTitle(test string) string {
 	return strings.ToUpper(test)
 }
 
+// loadFigures are what a load of many operations says about a server.
+type loadFigures struct {
+	rps float64 // operations a second
+	cpu cpuUse  // for each operation
+}
+
+// loadSeries holds such figures of all servers.
+type loadSeries struct{ cpu, own, rps series }
+
+func (s *loadSeries) add(side int, l loadFigures) {
+	s.cpu.add(side, l.cpu.all)
+	s.own.add(side, l.cpu.user)
+	s.rps.add(side, l.rps)
+}
+
 // benchmark runs redis-benchmark's test once over the loaded key space.
-func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline int) (rps,
-	cpu float64, err error) {
+func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline int) (loadFigures,
+	error) {
 	return redisBenchmark(ctx, s, b.plan.ops(test, pipeline), pipeline, "-r",
 		strconv.Itoa(b.plan.keys), "-d", strconv.Itoa(b.plan.valueSize), "-t", test)
 }
 
-// redisBenchmark runs redis-benchmark with 50 connections. It returns operations a second and the
-// server's CPU time for each in µs.
-func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (rps,
-	cpu float64, err error) {
+// redisBenchmark runs redis-benchmark with 50 connections.
+func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (
+	l loadFigures, err error) {
 	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50",
 		"-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "--csv"}, args...)
 	var out []byte
@@ -103,23 +118,29 @@ func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...s
 		return err
 	})
 	if err != nil {
-		return 0, 0, err
+		return l, err
 	}
-	rps, err = parseBenchmark(out)
-	return rps, used / float64(ops), err
+	l.rps, err = parseBenchmark(out)
+	l.cpu = used.per(ops)
+	return l, err
 }
 
-// cpuDuring returns the server's CPU time in µs while f runs.
-func cpuDuring(s *server, f func() error) (micros float64, err error) {
-	before, err := cpuTime(s.Pid)
+// cpuUse is CPU time in µs: all of it, and that outside the kernel.
+type cpuUse struct{ all, user float64 }
+
+func (u cpuUse) per(ops int) cpuUse { return cpuUse{u.all / float64(ops), u.user / float64(ops)} }
+
+// cpuDuring returns the server's CPU time while f runs.
+func cpuDuring(s *server, f func() error) (u cpuUse, err error) {
+	before, beforeUser, err := cpuTime(s.Pid)
 	if err != nil {
-		return 0, err
+		return u, err
 	}
 	if err := f(); err != nil {
-		return 0, err
+		return u, err
 	}
-	after, err := cpuTime(s.Pid)
-	return float64((after - before).Nanoseconds()) / 1e3, err
+	after, afterUser, err := cpuTime(s.Pid)
+	return cpuUse{float64(after-before) / 1e3, float64(afterUser-beforeUser) / 1e3}, err
 }
 
 // parseBenchmark returns the requests a second from the last line of redis-benchmark's CSV.
