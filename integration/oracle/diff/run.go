@@ -243,17 +243,29 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 	return nil, nil
 }
 
-// refDied returns an error if the reference server has ended. Its process ends a moment after its
-// connections.
+// crashReport bounds how long a server's process outlives its connections, to describe a crash.
+const crashReport = 3 * time.Second
+
+// refDied returns an error if the reference server has ended, or ends soon after it closed a
+// connection.
 func (r *Runner) refDied(closed bool) error {
 	if !closed {
 		return nil
 	}
-	time.Sleep(200 * time.Millisecond)
-	if err, dead := r.Ref.Dead(); dead {
+	if err, dead := r.refEnds(); dead {
 		return fmt.Errorf("%w\n%s", err, r.Ref.LogTail())
 	}
 	return nil
+}
+
+// refEnds waits for the reference server's end, at most crashReport.
+func (r *Runner) refEnds() (err error, dead bool) {
+	err, dead = r.Ref.Dead()
+	for begin := time.Now(); !dead && time.Since(begin) < crashReport; {
+		time.Sleep(10 * time.Millisecond)
+		err, dead = r.Ref.Dead()
+	}
+	return err, dead
 }
 
 // sendBatch pipelines commands to both servers.

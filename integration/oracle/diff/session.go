@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"godwit/internal/resp/client"
 )
@@ -201,8 +200,6 @@ const (
 	// fewCrashes and crashShare bound how many a run may have that counts: that many, or one of so
 	// many rounds. Of Redis 8.0.6, one of twelve is usual.
 	fewCrashes, crashShare = 3, 5
-	// crashReport bounds how long its process lives on to describe a crash.
-	crashReport = 3 * time.Second
 )
 
 // refCrashed reports whether the error of a round is a fault of the reference server. Redis 8.0.6
@@ -212,16 +209,12 @@ func (s *Session) refCrashed(round int, err error) bool {
 	if err == nil || s.Crashes == mostCrashes {
 		return false
 	}
-	end, bad := s.Runner.Ref.Dead()
-	if errors.Is(err, client.ErrReply) {
-		end, bad = client.ErrReply, true
-	}
-	for begin := time.Now(); !bad && time.Since(begin) < crashReport; {
-		time.Sleep(10 * time.Millisecond)
-		end, bad = s.Runner.Ref.Dead()
-	}
-	if !bad {
-		return false
+	end := error(client.ErrReply)
+	if !errors.Is(err, client.ErrReply) {
+		var dead bool
+		if end, dead = s.Runner.refEnds(); !dead {
+			return false
+		}
 	}
 	s.Crashes++
 	fmt.Fprintf(s.Log, "round %d of seed %d is not finished: %v\n", round, s.Seed, end)
