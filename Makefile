@@ -19,9 +19,9 @@ CONFDIR   = $(DESTDIR)$(PREFIX)/etc
 # soak and go test by itself take another one each time.
 export GODWIT_SEED ?= $(SEED)
 
-.PHONY: all help build install uninstall peers hostile run test test-race test-repeat soak \
-	soak-short lint format check crash bench bench-quick bench-persist figures pgo fuzz fuzz-short \
-	oracle clean
+.PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
+	test-repeat soak soak-short lint format check crash bench bench-quick bench-persist figures \
+	pgo fuzz fuzz-short oracle clean
 
 all: build
 
@@ -89,8 +89,11 @@ crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is 
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
 	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h
 
+hostile-short: ## the same for two minutes
+	@$(MAKE) --no-print-directory hostile HOSTILETIME=2m
+
 check: ## everything that CI runs: all tests, and some minutes of each long one
-check: format lint test test-race oracle soak-short hostile fuzz-short
+check: format lint test test-race oracle soak-short hostile-short fuzz-short
 
 bench: ## beside Redis 8, Valkey 9 and Redis 7, at most 30 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
