@@ -27,9 +27,10 @@ type Conn interface {
 	// HeapReplies returns how many bytes of those replies are in Go's heap. The others are in the
 	// pool.
 	HeapReplies() int
-	// Stage takes a copy of the first replies of a transaction that is still running. They are
-	// written before what Client.W holds at its end.
-	Stage(replies []byte)
+	// Stage takes copies of head and body, the first bytes of replies that are not complete. They
+	// are written before what Client.W holds at the end. It reports false if the system refuses
+	// memory for them.
+	Stage(head, body []byte) bool
 }
 
 // Class is a client's class for client-output-buffer-limit.

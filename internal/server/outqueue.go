@@ -33,13 +33,13 @@ type outChunk struct {
 
 func (q *outQueue) empty() bool { return q.size == 0 }
 
-// push appends a copy of b.
-func (q *outQueue) push(b []byte) {
+// push appends a copy of b. It is known that at least more bytes follow.
+func (q *outQueue) push(b []byte, more int) {
 	q.size += len(b)
 	for len(b) > 0 {
 		n := len(q.chunks) - 1
 		if n < q.head || !q.chunks[n].buf.Held() || len(q.chunks[n].data) == cap(q.chunks[n].data) {
-			buf := q.pool.Get(min(max(len(b), chunkSize, q.size/4), maxChunkSize))
+			buf := q.pool.Get(min(max(len(b)+more, chunkSize, q.size/4), maxChunkSize))
 			if !buf.Held() {
 				q.size -= len(b)
 				q.refused = true
@@ -67,7 +67,7 @@ func (q *outQueue) join(other *outQueue) {
 // kept b.
 func (q *outQueue) give(b []byte) (kept bool) {
 	if !q.empty() || len(b) > keepSpare {
-		q.push(b)
+		q.push(b, 0)
 		return false
 	}
 	if len(b) > 0 {

@@ -1,0 +1,121 @@
+package resp
+
+import (
+	"slices"
+
+	"github.com/tidwall/redcon"
+)
+
+// Large replies
+//
+// A reply of hundreds of megabytes must not be built in one buffer, which would be copied each time
+// it grows. So once Buf is full and large, the Writer hands its bytes to a Stage and goes on with
+// an empty Buf:
+//
+//	Buf   [ "*3\r\n$5\r\nsmall\r\n$1048576\r\n" ]  a large bulk string comes: head and
+//	      [ the string's bytes                     ]  body are staged, nothing is copied twice
+//	Buf   [ "\r\n"                                 ]  the reply goes on here
+//
+// While bytes are staged, Buf is not empty at the end of a command, so whoever collects Buf knows
+// that there is something to send. A Buf that has room is never staged: small replies cost a
+// comparison.
+
+// Stage is where a Writer's large replies go. What it takes comes before what Buf holds from then
+// on.
+type Stage interface {
+	// Take copies head and body, in this order.
+	Take(head, body []byte)
+	// Fits reports whether there is memory for a Buf of n bytes that cannot be staged. If not, the
+	// reply is dropped and the connection must end.
+	Fits(n int) bool
+}
+
+const (
+	// stageFrom is the size in bytes of the smallest Buf that is staged when it is full.
+	stageFrom = 64 << 10
+	// stageBody is the size in bytes from which a bulk string goes to the Stage by itself.
+	stageBody = 16 << 10
+	// largeReply is the size in bytes from which Fits is asked.
+	largeReply = 1 << 20
+	// frame is what the type, the length and the line ends of a bulk string take at most.
+	frame = 32
+)
+
+// Size returns the number of bytes in Buf and before it.
+func (w *Writer) Size() int { return w.Staged + len(w.Buf) }
+
+// Reset drops all replies.
+func (w *Writer) Reset() { w.Buf, w.Staged = w.Buf[:0], 0 }
+
+// Spill stages a large Buf, all but its last byte. It does nothing while a Mark is set.
+func (w *Writer) Spill() {
+	last := len(w.Buf) - 1
+	if last < stageFrom || w.Stage == nil || w.held {
+		return
+	}
+	w.take(w.Buf[:last], nil)
+	w.Buf = append(w.Buf[:0], w.Buf[last])
+}
+
+func (w *Writer) take(head, body []byte) {
+	w.Staged += len(head) + len(body)
+	w.Stage.Take(head, body)
+}
+
+// Mark returns the end of Buf. Until Insert, nothing is staged, so the caller may go back there.
+func (w *Writer) Mark() (at int) {
+	w.held = true
+	return len(w.Buf)
+}
+
+// Insert puts b at a position that Mark has returned, before everything written since, and ends the
+// Mark.
+func (w *Writer) Insert(at int, b []byte) {
+	w.held = false
+	w.Buf = slices.Insert(w.Buf, min(at, len(w.Buf)), b...)
+}
+
+// bulkOver appends a bulk string that Buf has no room for.
+func (w *Writer) bulkOver(b []byte) {
+	switch {
+	case w.held && !w.fits(len(b)):
+	case w.held:
+		w.Buf = redcon.AppendBulk(w.Buf, b)
+	case len(b) < stageBody:
+		w.Spill()
+		w.Buf = redcon.AppendBulk(w.Buf, b)
+	default:
+		w.take(appendHeader(w.Buf, '$', len(b)), b)
+		w.Buf = append(w.Buf[:0], '\r', '\n')
+	}
+}
+
+// textOver appends a bulk string that Buf has no room for. Go's strings go through Buf.
+func (w *Writer) textOver(s string) {
+	if w.held {
+		if w.fits(len(s)) {
+			w.Buf = redcon.AppendBulkString(w.Buf, s)
+		}
+		return
+	}
+	w.Buf = appendHeader(w.Buf, '$', len(s))
+	for len(s) > 0 {
+		if cap(w.Buf)-len(w.Buf) < min(len(s), stageBody) {
+			w.take(w.Buf, nil)
+			w.Buf = slices.Grow(w.Buf[:0], min(len(s)+frame, stageFrom))
+		}
+		n := min(len(s), cap(w.Buf)-len(w.Buf))
+		w.Buf = append(w.Buf, s[:n]...)
+		s = s[n:]
+	}
+	w.Buf = append(w.Buf, '\r', '\n')
+}
+
+// fits asks before n more bytes are appended to a Buf that gets large.
+func (w *Writer) fits(n int) bool {
+	if n += len(w.Buf) + frame; n <= largeReply || w.Stage.Fits(n) {
+		return true
+	}
+	w.Buf = w.Buf[:0]
+	return false
+}
