@@ -50,6 +50,7 @@
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients
 //	outputlimit.go      client-output-buffer-limit
+//	staging.go          large replies on their way to the connection
 //	push.go             messages beside replies, buffers for them
 //	pubsub.go           subscriptions, PUBLISH, keyspace events
 //	pubsub_fields.go    keyspace events with the fields of hashes

@@ -7,19 +7,21 @@ type clientStage struct {
 	c *Client
 }
 
-// Take implements resp.Stage. The output limit is held while the reply grows, and what a client
+// Next implements resp.Stage. The output limit is held while the reply grows, and what a client
 // that is over it would get is dropped.
-func (s *clientStage) Take(head, body []byte) {
+func (s *clientStage) Next(n, more int) []byte {
 	c := s.c
-	if c.CloseASAP || c.Conn == nil {
-		return
+	if c.CloseASAP {
+		return nil
 	}
-	if !c.Conn.Stage(head, body) {
-		s.noMemory(len(head) + len(body))
-		return
+	b := c.Conn.Stage(n, more)
+	if b == nil {
+		s.noMemory(n)
+		return nil
 	}
 	_, _, out := c.Conn.Buffers()
 	s.e.CheckOutput(c, out)
+	return b
 }
 
 // Fits implements resp.Stage. Go's heap copies a buffer when it grows.
@@ -45,5 +47,5 @@ func (s *clientStage) noMemory(n int) {
 // nowhere takes replies that nobody gets.
 type nowhere struct{}
 
-func (nowhere) Take(_, _ []byte) {}
-func (nowhere) Fits(int) bool    { return true }
+func (nowhere) Next(_, _ int) []byte { return nil }
+func (nowhere) Fits(int) bool   { return true }

@@ -9,7 +9,6 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
-	"godwit/internal/resp"
 	"godwit/internal/script"
 	"godwit/internal/script/lualib"
 )
@@ -23,9 +22,10 @@ type Options struct {
 // New makes an engine with empty databases. The caller may go on reading the configuration. Only
 // CONFIG SET changes it, with the executor held.
 func New(cfg *config.Config, table *Table, o Options) *Engine {
-	e := &Engine{Cfg: cfg, discard: resp.Writer{Stage: nowhere{}}, Log: o.Log, table: table, clock: newClock(), errs: map[string]int64{},
+	e := &Engine{Cfg: cfg, Log: o.Log, table: table, clock: newClock(), errs: map[string]int64{},
 		ScriptLibraries: []script.Opener{lualib.Open}}
 	e.between = sync.NewCond(&e.mu)
+	e.discard.Stage = nowhere{}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}

@@ -2,8 +2,6 @@ package resp
 
 import (
 	"slices"
-
-	"github.com/tidwall/redcon"
 )
 
 // Large replies
@@ -23,8 +21,10 @@ import (
 // Stage is where a Writer's large replies go. What it takes comes before what Buf holds from then
 // on.
 type Stage interface {
-	// Take copies head and body, in this order.
-	Take(head, body []byte)
+	// Next returns the next at most n bytes, at least one, which must all be filled before anything
+	// else happens. It is known that at least more bytes follow. Next returns nil if the connection
+	// is going to end: then the reply is dropped.
+	Next(n, more int) []byte
 	// Fits reports whether there is memory for a Buf of n bytes that cannot be staged. If not, the
 	// reply is dropped and the connection must end.
 	Fits(n int) bool
@@ -53,13 +53,20 @@ func (w *Writer) Spill() {
 	if last < stageFrom || w.Stage == nil || w.held {
 		return
 	}
-	w.take(w.Buf[:last], nil)
+	take(w, w.Buf[:last], 0)
 	w.Buf = append(w.Buf[:0], w.Buf[last])
 }
 
-func (w *Writer) take(head, body []byte) {
-	w.Staged += len(head) + len(body)
-	w.Stage.Take(head, body)
+// take stages b, which at least more bytes follow.
+func take[T string | []byte](w *Writer, b T, more int) {
+	w.Staged += len(b)
+	for len(b) > 0 {
+		dst := w.Stage.Next(len(b), more)
+		if dst == nil {
+			return
+		}
+		b = b[copy(dst, b):]
+	}
 }
 
 // Mark returns the end of Buf. Until Insert, nothing is staged, so the caller may go back there.
@@ -75,40 +82,27 @@ func (w *Writer) Insert(at int, b []byte) {
 	w.Buf = slices.Insert(w.Buf, min(at, len(w.Buf)), b...)
 }
 
-// bulkOver appends a bulk string that Buf has no room for.
-func (w *Writer) bulkOver(b []byte) {
+// bulkOver appends a bulk string that Buf has no room for. b must not escape: callers have it on
+// their stacks.
+func bulkOver[T string | []byte](w *Writer, b T) {
 	switch {
 	case w.held && !w.fits(len(b)):
 	case w.held:
-		w.Buf = redcon.AppendBulk(w.Buf, b)
+		w.Buf = appendBulk(w.Buf, b)
 	case len(b) < stageBody:
 		w.Spill()
-		w.Buf = redcon.AppendBulk(w.Buf, b)
+		w.Buf = appendBulk(w.Buf, b)
 	default:
-		w.take(appendHeader(w.Buf, '$', len(b)), b)
+		w.Buf = appendHeader(w.Buf, '$', len(b))
+		take(w, w.Buf, len(b)+2)
+		take(w, b, 2)
 		w.Buf = append(w.Buf[:0], '\r', '\n')
 	}
 }
 
-// textOver appends a bulk string that Buf has no room for. Go's strings go through Buf.
-func (w *Writer) textOver(s string) {
-	if w.held {
-		if w.fits(len(s)) {
-			w.Buf = redcon.AppendBulkString(w.Buf, s)
-		}
-		return
-	}
-	w.Buf = appendHeader(w.Buf, '$', len(s))
-	for len(s) > 0 {
-		if cap(w.Buf)-len(w.Buf) < min(len(s), stageBody) {
-			w.take(w.Buf, nil)
-			w.Buf = slices.Grow(w.Buf[:0], min(len(s)+frame, stageFrom))
-		}
-		n := min(len(s), cap(w.Buf)-len(w.Buf))
-		w.Buf = append(w.Buf, s[:n]...)
-		s = s[n:]
-	}
-	w.Buf = append(w.Buf, '\r', '\n')
+func appendBulk[T string | []byte](dst []byte, b T) []byte {
+	dst = append(appendHeader(dst, '$', len(b)), b...)
+	return append(dst, '\r', '\n')
 }
 
 // fits asks before n more bytes are appended to a Buf that gets large.

@@ -59,7 +59,7 @@ func (w *Writer) Int(n int64) { w.Buf = redcon.AppendInt(w.Buf, n) }
 func (w *Writer) Bulk(b []byte) {
 	n, buf := len(b), w.Buf
 	if n+len(buf)+frame > cap(buf) && n+len(buf) >= stageFrom && w.Stage != nil {
-		w.bulkOver(b)
+		bulkOver(w, b)
 		return
 	}
 	switch { // ranges consist of short strings: these need no division loop for their length
@@ -78,7 +78,7 @@ func (w *Writer) Bulk(b []byte) {
 // BulkString does what Bulk does, for a string.
 func (w *Writer) BulkString(s string) {
 	if len(s)+len(w.Buf)+frame > cap(w.Buf) && len(s)+len(w.Buf) >= stageFrom && w.Stage != nil {
-		w.textOver(s)
+		bulkOver(w, s)
 		return
 	}
 	w.Buf = redcon.AppendBulkString(w.Buf, s)

@@ -54,7 +54,7 @@ func TestOutQueue(t *testing.T) {
 			model += string(b)
 			switch rnd.IntN(2) {
 			case 0:
-				q.push(b, 0)
+				q.push(b)
 				clear(b) // it was copied
 			case 1:
 				if !q.give(b) {

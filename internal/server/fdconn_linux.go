@@ -260,7 +260,7 @@ func (c *fdConn) write() bool {
 		if !c.wrote(n, errno) {
 			return false
 		}
-		c.q.push(b[n:], 0)
+		c.q.push(b[n:])
 		c.spend(b, own)
 	default:
 		c.push(b, own)
@@ -273,7 +273,7 @@ func (c *fdConn) write() bool {
 
 // push queues replies that the socket does not take.
 func (c *fdConn) push(b []byte, own bool) {
-	c.q.push(b, 0)
+	c.q.push(b)
 	c.spend(b, own)
 }
 

@@ -102,11 +102,9 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 }
 
 // Stage implements engine.Conn.
-func (s *session) Stage(head, body []byte) bool {
+func (s *session) Stage(n, more int) []byte {
 	s.staged.pool = s.srv.eng.Buffers
-	s.staged.push(head, len(body)+2)
-	s.staged.push(body, 2) // the line end
-	return !s.staged.refused
+	return s.staged.next(n, more)
 }
 
 // reread makes the parser forget what it read after command i. That input will be offered again.
