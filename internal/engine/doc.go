@@ -50,7 +50,6 @@
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients
 //	outputlimit.go      client-output-buffer-limit
-//	staging.go          large replies on their way to the connection
 //	push.go             messages beside replies, buffers for them
 //	pubsub.go           subscriptions, PUBLISH, keyspace events
 //	pubsub_fields.go    keyspace events with the fields of hashes
@@ -67,6 +66,7 @@
 //	memoryreport.go     the figures of INFO memory and MEMORY
 //	eviction.go         making room for a command
 //	oom.go              what the system refuses
+//	staging.go          large replies on their way to the connection
 //
 //	debugging.go        what DEBUG switches and shows
 //	gates.go            what may refuse a command

@@ -48,4 +48,4 @@ func (s *clientStage) noMemory(n int) {
 type nowhere struct{}
 
 func (nowhere) Next(_, _ int) []byte { return nil }
-func (nowhere) Fits(int) bool   { return true }
+func (nowhere) Fits(int) bool        { return true }
