@@ -6,6 +6,7 @@ import (
 	"godwit/internal/bloom"
 	"godwit/internal/engine"
 	"godwit/internal/object"
+	"godwit/internal/resp"
 )
 
 // The BF commands reply as RedisBloom's do, also with errors that lack the word ERR.
@@ -262,16 +263,15 @@ func (o *bfOptions) addAll(c *engine.Ctx, items [][]byte, create bool) {
 	if x == nil {
 		return
 	}
-	start := len(c.Buf)
-	c.Array(len(items))
-	first := len(c.Buf)
-	for i, item := range items {
-		if !bfAdd(c, x, item) && i+1 < len(items) {
-			replies := slices.Clone(c.Buf[first:])
-			c.Buf = c.Buf[:start]
-			c.Array(i + 1)
-			c.Raw(replies)
+	at, n := c.Mark(), 0
+	for n < len(items) {
+		n++
+		if !bfAdd(c, x, items[n-1]) {
 			break
 		}
 	}
+	var tmp [32]byte
+	head := resp.Writer{Buf: tmp[:0], Proto: c.Proto}
+	head.Array(n)
+	c.Insert(at, head.Buf)
 }

@@ -87,7 +87,7 @@ func rangeArg(c *engine.Ctx, arg []byte, lo, hi int64, msg string) (int64, bool)
 // connection. Commands call it while they build a reply whose length the client may choose freely.
 // Such a reply must not fill the memory first.
 func overOutput(c *engine.Ctx) bool {
-	if hard := c.E.Cfg.OutputLimits[c.Client.Class].Hard; hard > 0 && int64(len(c.Buf)) >= hard {
+	if hard := c.E.Cfg.OutputLimits[c.Client.Class].Hard; hard > 0 && int64(c.Size()) >= hard {
 		c.Client.CloseASAP = true
 	}
 	return c.Client.CloseASAP

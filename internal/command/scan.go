@@ -3,7 +3,7 @@ package command
 import (
 	"bytes"
 	"math"
-	"slices"
+
 	"strconv"
 	"strings"
 
@@ -151,7 +151,7 @@ type scanReply struct {
 
 // reply begins the reply.
 func (o *scanOptions) reply(c *engine.Ctx) scanReply {
-	return scanReply{c: c, match: o.match, at: len(c.Buf)}
+	return scanReply{c: c, match: o.match, at: c.Mark()}
 }
 
 // wants reports whether the name of an element passes MATCH.
@@ -173,7 +173,7 @@ func (r *scanReply) done(cursor uint64) {
 	w.Array(2)
 	w.Bulk(strconv.AppendUint(digits[:0], cursor, 10))
 	w.Array(r.n)
-	r.c.Buf = slices.Insert(r.c.Buf, r.at, w.Buf...)
+	r.c.Insert(r.at, w.Buf)
 }
 
 func scanCmd(c *engine.Ctx) {

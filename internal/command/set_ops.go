@@ -72,7 +72,7 @@ func answerSets(c *engine.Ctx, op setOp) {
 		return
 	}
 	// Members are written to the reply as they are found. Their number is inserted at the end.
-	at, n := len(c.Buf), 0
+	at, n := c.Mark(), 0
 	op.run(op.present(sets), func(v listpack.Value) bool {
 		bulkValue(c, v)
 		n++
@@ -81,7 +81,7 @@ func answerSets(c *engine.Ctx, op setOp) {
 	var tmp [32]byte
 	head := resp.Writer{Buf: tmp[:0], Proto: c.Proto}
 	head.Set(n)
-	c.Buf = slices.Insert(c.Buf, at, head.Buf...)
+	c.Insert(at, head.Buf)
 }
 
 // storeSets builds the result outside the keyspace, because the destination may be one of the

@@ -93,7 +93,7 @@ func (e *Engine) endWait(w *waiter) {
 	cl := w.client
 	e.forgetWait(cl)
 	e.commandDone(cl)
-	e.discard.Buf = e.discard.Buf[:0]
+	e.discard.Reset()
 	if e.Cfg.MaxmemoryClients != 0 {
 		e.countClient(cl)
 	}

@@ -33,7 +33,7 @@ func (e *Engine) commandDone(c *Client) {
 func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
 	start := e.lastNs
-	replied := len(c.Buf)
+	replied := c.Size()
 	e.KS.NoTouch = e.current.NoTouch // of who called, where a script runs the command
 	if cmd.Flags&spec.DenyOOM != 0 && e.outOfMemory(c) {
 		c.Err(ErrNoMemory)
@@ -58,7 +58,7 @@ func (e *Engine) call(c *Ctx) {
 			return
 		}
 	}
-	reply := int64(len(c.Buf) - replied)
+	reply := int64(c.Size() - replied)
 	if l := &e.large; l.input >= l.request || reply >= l.reply {
 		e.noteLarge(c, reply)
 	}

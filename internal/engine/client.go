@@ -27,9 +27,10 @@ type Conn interface {
 	// HeapReplies returns how many bytes of those replies are in Go's heap. The others are in the
 	// pool.
 	HeapReplies() int
-	// Stage takes a copy of the first replies of a transaction that is still running. They are
-	// written before what Client.W holds at its end.
-	Stage(replies []byte)
+	// Stage returns at most n bytes, and at least one, to be filled with the beginning of replies
+	// that are not complete, of which at least more bytes follow. They are written before what
+	// Client.W holds at the end. It returns nil if the system refuses memory for them.
+	Stage(n, more int) []byte
 }
 
 // Class is a client's class for client-output-buffer-limit.

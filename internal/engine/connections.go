@@ -9,7 +9,9 @@ func (e *Engine) NewClient(conn Conn) *Client {
 		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1,
 		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
 	}
-	c.W.Room = func(n int) bool { return e.replyFits(c, n) }
+	if conn != nil {
+		c.W.Stage = &clientStage{e, c}
+	}
 	e.setDefaultUser(c)
 	e.clients.push(c)
 	e.countClient(c)

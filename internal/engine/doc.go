@@ -66,6 +66,7 @@
 //	memoryreport.go     the figures of INFO memory and MEMORY
 //	eviction.go         making room for a command
 //	oom.go              what the system refuses
+//	staging.go          large replies on their way to the connection
 //
 //	debugging.go        what DEBUG switches and shows
 //	gates.go            what may refuse a command

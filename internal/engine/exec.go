@@ -39,7 +39,7 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 		e.commandDone(c)
 	}
 	if w == &e.discard {
-		e.discard.Buf = e.discard.Buf[:0]
+		e.discard.Reset()
 	}
 	if len(e.blocking.ready) > 0 && e.script.run == nil {
 		e.serve()

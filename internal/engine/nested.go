@@ -28,29 +28,13 @@ func (e *Engine) unnest() {
 	e.depth--
 	c := e.inner[e.depth]
 	if c.Writer == &e.discard {
-		e.discard.Buf = e.discard.Buf[:0]
+		e.discard.Reset()
 	}
 	*c = Ctx{}
 }
 
-// stageReplies is how many bytes of replies a transaction collects before it hands them over.
-const stageReplies = 1 << 20
-
-// stage hands the replies so far to the connection, which keeps them in pieces. A single buffer
-// would be copied again and again as it grows. The last byte stays, so that the connection always
-// has something to collect.
-func (c *Ctx) stage() {
-	if c.Writer != &c.Client.W {
-		c.Buf = c.Buf[:0] // which nobody gets
-		return
-	}
-	if c.Client.Conn == nil {
-		return
-	}
-	last := len(c.Buf) - 1
-	c.Client.Conn.Stage(c.Buf[:last])
-	c.Buf = append(c.Buf[:0], c.Buf[last])
-}
+// stageReplies is how many bytes of replies a transaction collects before it stages them.
+const stageReplies = 256 << 10
 
 // ExecMulti runs the client's transaction: the handler of EXEC. It replies with the replies of all
 // commands, whether they succeed or not. It replies with null if a watched key has changed or a
@@ -88,7 +72,7 @@ func (c *Ctx) ExecMulti(conditions func(c *Ctx) (hold bool, err string)) {
 	args := m.args
 	for _, q := range m.cmds {
 		if len(c.Buf) >= stageReplies {
-			c.stage()
+			c.Spill()
 		}
 		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
 		args = args[q.argc:]

@@ -64,22 +64,6 @@ func (e *Engine) copied(c *Ctx) (n int64) {
 	return n
 }
 
-// replyFits reports whether there is memory for a reply of n bytes, which Go's heap copies when it
-// grows. Otherwise the client is closed.
-func (e *Engine) replyFits(c *Client, n int) bool {
-	if c.CloseASAP {
-		return false
-	}
-	if e.probe(3 * int64(n)) {
-		return true
-	}
-	e.Log.Warning(
-		"Client %s scheduled to be closed ASAP: the system has no memory left for its reply.",
-		e.Describe(c, n))
-	c.CloseASAP = true
-	return false
-}
-
 // alwaysFits is the number of bytes from which it is worth asking.
 const alwaysFits = 1 << 20
 

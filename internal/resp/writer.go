@@ -31,21 +31,12 @@ type Writer struct {
 	Buf []byte
 	// Proto is the RESP version, 2 or 3; the zero value behaves as 2.
 	Proto int
-	// Room, if set, is called before Buf grows to a large size of n bytes. If it reports false, the
-	// reply is dropped: there is no memory for it, and the connection must end.
-	Room func(n int) bool
-}
+	// Stage takes what does not fit a large Buf. If it is nil, Buf grows.
+	Stage Stage
+	// Staged is how many bytes Stage took since its owner has reset it.
+	Staged int
 
-// largeReply is the size in bytes from which Room is called.
-const largeReply = 1 << 20
-
-// room calls Room before n more bytes are appended to a Buf that is or gets large.
-func (w *Writer) room(n int) bool {
-	if n += len(w.Buf) + 32; n <= cap(w.Buf) || w.Room == nil || w.Room(n) {
-		return true
-	}
-	w.Buf = w.Buf[:0]
-	return false
+	held bool // see Mark
 }
 
 // OK appends the status reply of most commands that have nothing to return.
@@ -67,7 +58,8 @@ func (w *Writer) Int(n int64) { w.Buf = redcon.AppendInt(w.Buf, n) }
 // Bulk appends a bulk string. nil is sent as the empty string; use Null for null.
 func (w *Writer) Bulk(b []byte) {
 	n, buf := len(b), w.Buf
-	if n+len(buf) > largeReply && !w.room(n) {
+	if n+len(buf)+frame > cap(buf) && n+len(buf) >= stageFrom && w.Stage != nil {
+		bulkOver(w, b)
 		return
 	}
 	switch { // ranges consist of short strings: these need no division loop for their length
@@ -84,10 +76,19 @@ func (w *Writer) Bulk(b []byte) {
 }
 
 // BulkString does what Bulk does, for a string.
-func (w *Writer) BulkString(s string) { w.Buf = redcon.AppendBulkString(w.Buf, s) }
+func (w *Writer) BulkString(s string) {
+	if len(s)+len(w.Buf)+frame > cap(w.Buf) && len(s)+len(w.Buf) >= stageFrom && w.Stage != nil {
+		bulkOver(w, s)
+		return
+	}
+	w.Buf = redcon.AppendBulkString(w.Buf, s)
+}
 
 // BulkInt appends n as a bulk string of decimal digits (what GET answers for an integer value).
 func (w *Writer) BulkInt(n int64) {
+	if len(w.Buf)+frame > cap(w.Buf) {
+		w.Spill()
+	}
 	var tmp [20]byte
 	w.Buf = redcon.AppendBulk(w.Buf, strconv.AppendInt(tmp[:0], n, 10))
 }
@@ -161,6 +162,9 @@ func (w *Writer) Double(f float64) {
 // protocol's double. Not all numbers are sent this way: INCRBYFLOAT and GEODIST answer with bulk
 // strings in RESP3 too.
 func (w *Writer) DoubleText(num []byte) {
+	if len(w.Buf)+frame > cap(w.Buf) {
+		w.Spill()
+	}
 	if w.Proto != 3 {
 		w.Buf = redcon.AppendBulk(w.Buf, num)
 		return
@@ -198,7 +202,7 @@ func (w *Writer) BigNumber(digits string) {
 // Verbatim appends text with a type tag of three bytes ("txt", "mkd").
 func (w *Writer) Verbatim(ext, s string) {
 	if w.Proto != 3 {
-		w.Buf = redcon.AppendBulkString(w.Buf, s)
+		w.BulkString(s)
 		return
 	}
 	tag := [3]byte{' ', ' ', ' '}

@@ -219,7 +219,7 @@ func (c *fdConn) handle() {
 func (c *fdConn) collect(ran bool) {
 	cl, l := c.cl, c.loop
 	b := cl.W.Buf
-	cl.W.Buf = nil
+	cl.W.Buf, cl.W.Staged = nil, 0
 	if len(b) > 0 {
 		cl.MaxBuf = max(cl.MaxBuf, c.staged.size+len(b))
 		shared := ran && l.lent(b)
@@ -393,7 +393,7 @@ func (c *fdConn) Close() { c.post() }
 
 // Buffers implements engine.Conn.
 func (c *fdConn) Buffers() (in, inCap, out int) {
-	return int(c.inLen.Load()), int(c.inCap.Load()), int(c.size.Load())
+	return int(c.inLen.Load()), int(c.inCap.Load()), int(c.size.Load()) + c.staged.size
 }
 
 // HeapReplies implements engine.Conn.

@@ -236,7 +236,7 @@ func (c *goConn) collect() {
 		c.srv.eng.Commit()
 	}
 	b := cl.W.Buf
-	cl.W.Buf = nil
+	cl.W.Buf, cl.W.Staged = nil, 0
 	cl.MaxBuf = max(cl.MaxBuf, c.staged.size+len(b))
 	c.mu.Lock()
 	if c.dead {

@@ -19,7 +19,7 @@ func (c *goConn) Close() { c.collect() }
 func (c *goConn) Buffers() (in, inCap, out int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.in), cap(c.in), c.q.size
+	return len(c.in), cap(c.in), c.q.size + c.staged.size
 }
 
 // HeapReplies implements engine.Conn.

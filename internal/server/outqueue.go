@@ -35,24 +35,34 @@ func (q *outQueue) empty() bool { return q.size == 0 }
 
 // push appends a copy of b.
 func (q *outQueue) push(b []byte) {
-	q.size += len(b)
 	for len(b) > 0 {
-		n := len(q.chunks) - 1
-		if n < q.head || !q.chunks[n].buf.Held() || len(q.chunks[n].data) == cap(q.chunks[n].data) {
-			buf := q.pool.Get(min(max(len(b), chunkSize, q.size/4), maxChunkSize))
-			if !buf.Held() {
-				q.size -= len(b)
-				q.refused = true
-				return
-			}
-			q.chunks = append(q.chunks, outChunk{buf.B[:0], buf})
-			n++
+		dst := q.next(len(b), 0)
+		if dst == nil {
+			return
 		}
-		c := &q.chunks[n]
-		fit := min(cap(c.data)-len(c.data), len(b))
-		c.data = append(c.data, b[:fit]...)
-		b = b[fit:]
+		b = b[copy(dst, b):]
 	}
+}
+
+// next appends at most n bytes, and at least one, which the caller fills. It is known that more
+// bytes follow. It returns nil if the system refuses memory for them.
+func (q *outQueue) next(n, more int) []byte {
+	last := len(q.chunks) - 1
+	if last < q.head || !q.chunks[last].buf.Held() ||
+		len(q.chunks[last].data) == cap(q.chunks[last].data) {
+		buf := q.pool.Get(min(max(n+more, chunkSize, (q.size+n)/4), maxChunkSize))
+		if !buf.Held() {
+			q.refused = true
+			return nil
+		}
+		q.chunks = append(q.chunks, outChunk{buf.B[:0], buf})
+		last++
+	}
+	c := &q.chunks[last]
+	old := len(c.data)
+	c.data = c.data[:old+min(cap(c.data)-old, n)]
+	q.size += len(c.data) - old
+	return c.data[old:]
 }
 
 // join moves all that other holds, of which nothing is being written yet, to the end of q.

@@ -102,9 +102,9 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 }
 
 // Stage implements engine.Conn.
-func (s *session) Stage(replies []byte) {
+func (s *session) Stage(n, more int) []byte {
 	s.staged.pool = s.srv.eng.Buffers
-	s.staged.push(replies)
+	return s.staged.next(n, more)
 }
 
 // reread makes the parser forget what it read after command i. That input will be offered again.
