@@ -84,22 +84,20 @@ func TestLargeReplies(t *testing.T) {
 	addr := fmt.Sprint("127.0.0.1:", freePort())
 	s := startServer(t, append(p.args(), "--tls-port", addr[len("127.0.0.1:"):])...)
 	want := fillLarge(t, s.dial(t))
-	for _, secure := range []bool{false, true} {
-		for proto := 2; proto <= 3; proto++ {
-			c := s.dial(t)
-			if secure {
-				conn, err := tls.Dial("tcp", addr, p.client(true))
-				require.NoError(t, err)
-				t.Cleanup(func() { conn.Close() })
-				c = client.New(conn)
-			}
-			do(t, c, "HELLO", proto)
-			for _, args := range largeReplies {
-				name := fmt.Sprintf("TLS %v, RESP%d, %.60s", secure, proto, fmt.Sprint(args...))
-				reply := sameEachTime(t, c, name, args)
-				if fixed, ok := want[fixedReply(args)]; ok && reply != fixed {
-					t.Fatalf("%s: the reply is not what was stored", name)
-				}
+	for proto, secure := range map[int]bool{2: false, 3: true} {
+		c := s.dial(t)
+		if secure {
+			conn, err := tls.Dial("tcp", addr, p.client(true))
+			require.NoError(t, err)
+			t.Cleanup(func() { conn.Close() })
+			c = client.New(conn)
+		}
+		do(t, c, "HELLO", proto)
+		for _, args := range largeReplies {
+			name := fmt.Sprintf("TLS %v, RESP%d, %.60s", secure, proto, fmt.Sprint(args...))
+			reply := sameEachTime(t, c, name, args)
+			if fixed, ok := want[fixedReply(args)]; ok && reply != fixed {
+				t.Fatalf("%s: the reply is not what was stored", name)
 			}
 		}
 	}
