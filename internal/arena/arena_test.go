@@ -26,7 +26,7 @@ func TestClassSize(t *testing.T) {
 	last := 0
 	for n := 0; n <= MaxSmall+9000; n++ {
 		s := ClassSize(n)
-		if s < n || s < last || s%8 != 0 || s == 0 {
+		if s < n || s < last || s%4 != 0 || s == 0 {
 			t.Fatalf("ClassSize(%d) = %d after %d", n, s, last)
 		}
 		if n > 512 && n <= MaxSmall && (s-n)*8 > n {
@@ -426,8 +426,8 @@ func TestBigBlocksGoInSlices(t *testing.T) {
 
 // TestPack checks that Refs at the ends of what Alloc hands out survive Pack and Unpack.
 func TestPack(t *testing.T) {
-	for _, chunk := range []Ref{1, 2, 0x5a5a5, 1<<20 - 1} {
-		for _, off := range []Ref{0, 8, 0x155550, chunkSize - 8} {
+	for _, chunk := range []Ref{1, 2, 0x5a5a5, 1<<numberBits - 1} {
+		for _, off := range []Ref{0, 4, 0x155554, chunkSize - 4} {
 			r := chunk<<32 | off
 			p := r.Pack()
 			if p>>PackedBits != 0 || Unpack(p) != r || Unpack(p|1<<PackedBits|1<<63) != r {
