@@ -32,7 +32,7 @@
 //
 // Cost: Alloc and Free are a few ns and O(1) (a new run: one search of a bitmap), no Go allocation
 // except for the 2 KiB of bookkeeping beside each new 4 MiB chunk. Overhead in a full run is 0
-// bytes a block. Rounding up to a class costs under 4 bytes to 256 bytes, 1.5 on average, under 8
+// bytes a block. Rounding up to a class costs under 4 bytes to 128 bytes, 1.5 on average, under 8
 // to 512 bytes, and at most 1/8 above.
 //
 // Limits: not safe for concurrent use: one executor owns an arena. 1<<19 chunks and big blocks

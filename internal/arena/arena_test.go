@@ -29,6 +29,9 @@ func TestClassSize(t *testing.T) {
 		if s < n || s < last || s%4 != 0 || s == 0 {
 			t.Fatalf("ClassSize(%d) = %d after %d", n, s, last)
 		}
+		if n > 0 && n <= 128 && s-n >= 4 || n > 128 && n <= 512 && s-n >= 8 {
+			t.Fatalf("ClassSize(%d) = %d wastes %d bytes", n, s, s-n)
+		}
 		if n > 512 && n <= MaxSmall && (s-n)*8 > n {
 			t.Fatalf("ClassSize(%d) = %d wastes more than 1/8", n, s)
 		}
@@ -46,6 +49,26 @@ func TestClassSize(t *testing.T) {
 		}
 		if tail := c.units << unitShift % c.size; tail*16 > c.units<<unitShift {
 			t.Fatalf("class %d: runs of %d units waste %d", c.size, c.units, tail)
+		}
+	}
+}
+
+// TestAlignment checks that blocks of multiples of 8 and 64 bytes are aligned to that where no block
+// is rounded up, whatever was allocated before them.
+func TestAlignment(t *testing.T) {
+	a := New()
+	defer a.Close()
+	for n := 4; n <= 64<<10; n += 4 {
+		if ClassSize(padded(n)) != padded(n) {
+			continue
+		}
+		for range 3 {
+			ref := a.Alloc(n, Values)
+			defer a.Free(ref, n, Values)
+			at := uintptr(a.Pointer(ref))
+			if padded(n)%8 == 0 && at%8 != 0 || padded(n)%64 == 0 && at%64 != 0 {
+				t.Fatalf("a block of %d bytes is at %#x", n, at)
+			}
 		}
 	}
 }

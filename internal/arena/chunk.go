@@ -19,8 +19,8 @@ const (
 	maxUnits      = 16      // longest run: 1 MiB
 	pageSize      = 4 << 10 // big blocks are accounted in these; the system may round up further
 
-	// The classes: 4, 8 … 256, then 264, 272 … 512, then eight to each doubling.
-	fineStep, fineMax = 1 << blockShift, 256
+	// The classes: 4, 8 … 128, then 136, 144 … 512, then eight to each doubling.
+	fineStep, fineMax = 1 << blockShift, 128
 	evenStep, evenMax = 8, 512
 
 	fineClasses = fineMax / fineStep
