@@ -53,8 +53,8 @@ func TestClassSize(t *testing.T) {
 	}
 }
 
-// TestAlignment checks that blocks of multiples of 8 and 64 bytes are aligned to that where no block
-// is rounded up, whatever was allocated before them.
+// TestAlignment checks that blocks of a multiple of 8 or 64 bytes are aligned to that, if their
+// class has that size.
 func TestAlignment(t *testing.T) {
 	a := New()
 	defer a.Close()
