@@ -6,7 +6,7 @@
 //
 //	chunk   4 MiB mapping = 64 units of 64 KiB; one bitmap word says which units are free
 //	run     1..16 neighbouring units cut into blocks of one size class
-//	block   a multiple of 8 bytes; a free one holds, in its first 4 bytes, the offset of the next
+//	block   a multiple of 4 bytes; a free one holds, in its first 4 bytes, the offset of the next
 //
 //	unit   0        1        2..4               5                 63
 //	      ┌────────┬────────┬──────────────────┬────────┬─ ─ ─ ┬────────┐
@@ -18,12 +18,13 @@
 // they are touched, grow by mremap without being copied, and are returned by Release in slices.
 //
 // What must stay true:
-//   - Ref 0 is nil; chunk number 0 is never used. Every Ref is a multiple of 8 below 1<<RefBits, so
-//     structures may keep up to 12 bits of their own above it. Its offset is below 4 MiB, so it can
+//   - Ref 0 is nil; chunk number 0 is never used. Every Ref is a multiple of 4 below 1<<RefBits, so
+//     structures may keep up to 13 bits of their own above it. Its offset is below 4 MiB, so it can
 //     be packed into 39 bits.
 //   - A block never moves unless its owner calls Resize or Move.
 //   - A block whose size is a multiple of 64 is aligned to 64 bytes if its class is that size
-//     exactly (all powers of two are); dict relies on it for cache lines.
+//     exactly (all powers of two are); dict relies on it for cache lines. The same holds for
+//     multiples of 8. All other blocks are aligned to 4 bytes only.
 //   - A run with no live block goes back to its chunk, a chunk with no run goes back to the system,
 //     except one of each kept so that alternating Alloc and Free at the border stays cheap.
 //     Unmapping a chunk takes up to 0.3 ms, and the last of many Frees may empty dozens: they wait
@@ -31,10 +32,11 @@
 //
 // Cost: Alloc and Free are a few ns and O(1) (a new run: one search of a bitmap), no Go allocation
 // except for the 2 KiB of bookkeeping beside each new 4 MiB chunk. Overhead in a full run is 0
-// bytes a block; rounding up to a class costs under 8 bytes to 512 bytes, at most 1/8 above.
+// bytes a block. Rounding up to a class costs under 4 bytes to 128 bytes, 1.5 on average, under 8
+// to 512 bytes, and at most 1/8 above.
 //
-// Limits: not safe for concurrent use: one executor owns an arena. 1<<20 chunks and big blocks
-// together (4 TiB of small blocks). The kernel's vm.max_map_count (65530 as a rule) bounds the
+// Limits: not safe for concurrent use: one executor owns an arena. 1<<19 chunks and big blocks
+// together (2 TiB of small blocks). The kernel's vm.max_map_count (65530 as a rule) bounds the
 // number of mappings, of which each big block may need one.
 //
 // Alloc panics when the system refuses a mapping; reserve.go says how to know before.
@@ -56,12 +58,12 @@ type Ref uint64
 
 const (
 	// RefBits is the number of low bits that a Ref may use; the bits above are always 0.
-	RefBits = 52
+	RefBits = 51
 	// PackedBits is the number of low bits that a packed Ref may use.
 	PackedBits = numberBits + chunkShift - blockShift
 
 	numberBits = RefBits - 32 // of a chunk number
-	blockShift = 3            // blocks begin at multiples of 8
+	blockShift = 2            // blocks begin at multiples of 4
 	packShift  = numberBits - blockShift
 )
 
@@ -344,7 +346,7 @@ func (a *Arena) numberChunk(b unsafe.Pointer, size int64, meta *chunk) uint32 {
 		i, a.freeIdx = a.freeIdx[n-1], a.freeIdx[:n-1]
 	} else {
 		i = uint32(len(a.base))
-		if i >= 1<<(RefBits-32) {
+		if i >= 1<<numberBits {
 			panic("arena: out of chunk numbers")
 		}
 		a.base = append(a.base, nil)
@@ -379,10 +381,12 @@ func (a *Arena) forgetChunk(i uint32) {
 // ClassSize returns the number of bytes that a block of n bytes really takes.
 func ClassSize(n int) int {
 	switch {
-	case n <= 8:
-		return 8
-	case n <= 512:
-		return (n + 7) &^ 7
+	case n <= fineStep:
+		return fineStep
+	case n <= fineMax:
+		return (n + fineStep - 1) &^ (fineStep - 1)
+	case n <= evenMax:
+		return (n + evenStep - 1) &^ (evenStep - 1)
 	case n <= MaxSmall:
 		s := bits.Len(uint(n-1)) - 4
 		return ((n-1)>>s + 1) << s

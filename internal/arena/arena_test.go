@@ -26,8 +26,11 @@ func TestClassSize(t *testing.T) {
 	last := 0
 	for n := 0; n <= MaxSmall+9000; n++ {
 		s := ClassSize(n)
-		if s < n || s < last || s%8 != 0 || s == 0 {
+		if s < n || s < last || s%4 != 0 || s == 0 {
 			t.Fatalf("ClassSize(%d) = %d after %d", n, s, last)
+		}
+		if n > 0 && n <= 128 && s-n >= 4 || n > 128 && n <= 512 && s-n >= 8 {
+			t.Fatalf("ClassSize(%d) = %d wastes %d bytes", n, s, s-n)
 		}
 		if n > 512 && n <= MaxSmall && (s-n)*8 > n {
 			t.Fatalf("ClassSize(%d) = %d wastes more than 1/8", n, s)
@@ -46,6 +49,26 @@ func TestClassSize(t *testing.T) {
 		}
 		if tail := c.units << unitShift % c.size; tail*16 > c.units<<unitShift {
 			t.Fatalf("class %d: runs of %d units waste %d", c.size, c.units, tail)
+		}
+	}
+}
+
+// TestAlignment checks that blocks of a multiple of 8 or 64 bytes are aligned to that, if their
+// class has that size.
+func TestAlignment(t *testing.T) {
+	a := New()
+	defer a.Close()
+	for n := 4; n <= 64<<10; n += 4 {
+		if ClassSize(padded(n)) != padded(n) {
+			continue
+		}
+		for range 3 {
+			ref := a.Alloc(n, Values)
+			defer a.Free(ref, n, Values)
+			at := uintptr(a.Pointer(ref))
+			if padded(n)%8 == 0 && at%8 != 0 || padded(n)%64 == 0 && at%64 != 0 {
+				t.Fatalf("a block of %d bytes is at %#x", n, at)
+			}
 		}
 	}
 }
@@ -426,8 +449,8 @@ func TestBigBlocksGoInSlices(t *testing.T) {
 
 // TestPack checks that Refs at the ends of what Alloc hands out survive Pack and Unpack.
 func TestPack(t *testing.T) {
-	for _, chunk := range []Ref{1, 2, 0x5a5a5, 1<<20 - 1} {
-		for _, off := range []Ref{0, 8, 0x155550, chunkSize - 8} {
+	for _, chunk := range []Ref{1, 2, 0x5a5a5, 1<<numberBits - 1} {
+		for _, off := range []Ref{0, 4, 0x155554, chunkSize - 4} {
 			r := chunk<<32 | off
 			p := r.Pack()
 			if p>>PackedBits != 0 || Unpack(p) != r || Unpack(p|1<<PackedBits|1<<63) != r {

@@ -19,8 +19,13 @@ const (
 	maxUnits      = 16      // longest run: 1 MiB
 	pageSize      = 4 << 10 // big blocks are accounted in these; the system may round up further
 
-	fineClasses = 64 // 8, 16 … 512 bytes
-	numClasses  = fineClasses + 9*8
+	// The classes: 4, 8 … 128, then 136, 144 … 512, then eight to each doubling.
+	fineStep, fineMax = 1 << blockShift, 128
+	evenStep, evenMax = 8, 512
+
+	fineClasses = fineMax / fineStep
+	evenClasses = fineClasses + (evenMax-fineMax)/evenStep
+	numClasses  = evenClasses + 9*8
 
 	noBlock = ^uint32(0)
 )
@@ -63,22 +68,27 @@ type chunk struct {
 
 // classOf returns the number of the smallest class that holds n bytes. n must not exceed MaxSmall.
 func classOf(n int) int {
-	if n <= 512 {
-		if n < 1 {
-			n = 1
-		}
-		return (n - 1) >> 3
+	switch {
+	case n <= fineMax:
+		return int(uint(max(n, 1)-1) / fineStep)
+	case n <= evenMax:
+		return fineClasses + int(uint(n-1-fineMax)/evenStep)
 	}
 	s := bits.Len(uint(n-1)) - 4
-	return fineClasses + (s-6)*8 + (n-1)>>s - 8
+	return evenClasses + (s-6)*8 + (n-1)>>s - 8
 }
 
 // init fills in class number c. The run length is the shortest that wastes at most 1/32 of the run
 // at its end. That end is never touched, so this saves address space more than memory.
 func (cl *class) init(c int) {
-	size := 8 * (c + 1)
-	if c >= fineClasses {
-		c -= fineClasses
+	var size int
+	switch {
+	case c < fineClasses:
+		size = fineStep * (c + 1)
+	case c < evenClasses:
+		size = fineMax + evenStep*(c-fineClasses+1)
+	default:
+		c -= evenClasses
 		size = (c%8 + 9) << (c/8 + 6)
 	}
 	cl.size = uint32(size)

@@ -36,7 +36,8 @@ func padded(n int) int {
 
 func (a *Arena) debugAlloc(ref Ref, n int, p Purpose, big bool) {
 	invariant.Check(p < NumPurposes, "alloc for unknown purpose %d", p)
-	invariant.Check(ref&7 == 0 && ref>>RefBits == 0 && ref != 0, "malformed Ref %#x", uint64(ref))
+	invariant.Check(ref&(1<<blockShift-1) == 0 && ref>>RefBits == 0 && ref != 0,
+		"malformed Ref %#x", uint64(ref))
 	_, twice := a.live[ref]
 	invariant.Check(!twice, "block %#x handed out twice", uint64(ref))
 	a.live[ref] = liveBlock{n: n, p: p}

@@ -170,7 +170,7 @@ func (d *Dict) remove(head, b *bucket, i int) {
 }
 
 // sizeFor returns the bytes of the last bucket of several, when it has n entries.
-func sizeFor(n int) int { return (slotBase + slotBytes*n + 7) &^ 7 }
+func sizeFor(n int) int { return arena.ClassSize(slotBase + slotBytes*n) }
 
 // tailBytes returns the size of an overflow bucket.
 func tailBytes(b *bucket) int {

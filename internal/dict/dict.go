@@ -15,8 +15,8 @@
 //
 // A chain's entries are packed: each bucket before the last holds 8 entries and a link; the last of
 // several holds at least 2. So up to 9 entries take one line. The last bucket of several has only
-// the bytes that its entries need, rounded up to 8: the tenth entry takes 24 bytes more, the
-// eleventh 8. Fingerprints are compared at once: seven in one word, two in the next.
+// the bytes that its entries need, rounded up to 4: the tenth entry takes 24 bytes more, the
+// eleventh 4. Fingerprints are compared at once: seven in one word, two in the next.
 //
 // The 9 hash bits kept above the Ref serve twice. Compared in a lookup, they spare it nearly every
 // wrong entry that the fingerprint lets pass (1 in 256 for each candidate). And together with the

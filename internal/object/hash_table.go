@@ -22,7 +22,7 @@ import (
 //	index       32-bit little endian: where in the heap of deadlines the field is
 //	flen, vlen  unsigned varints
 //
-// A 14-byte field with a value of 2 to 8 bytes takes a block of 24 or 32 bytes and 11 to 14 bytes
+// A 14-byte field with a value of 2 to 8 bytes takes a block of 20 to 28 bytes and 9 to 13 bytes
 // in the dict. The deadline itself is only in the heap, so a field without one pays nothing for it.
 //
 // Invariants: each block is in the dict once. It has bit 0 exactly when the heap names it at its

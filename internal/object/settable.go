@@ -19,7 +19,7 @@ import (
 //	epoch   the snapshot epoch in which the member was saved or born, see Meta.Epoch
 //	length  unsigned varint
 //
-// A member of 14 bytes takes 16 and 11 to 14 for its place in the dict.
+// A member of 14 bytes takes 16 and 9 to 13 for its place in the dict.
 //
 // # Invariants
 //

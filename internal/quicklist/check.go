@@ -34,7 +34,7 @@ func (q *List) Check() error {
 }
 
 func (q *List) checkNode(n *node, i int) error {
-	if n.off+n.used() > n.room || n.room%8 != 0 {
+	if n.off+n.used() > n.room || n.room&kindMask != 0 {
 		return fmt.Errorf("quicklist: node %d: %d bytes at %d in a block of %d", i, n.used(), n.off,
 			n.room)
 	}

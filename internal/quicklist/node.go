@@ -21,10 +21,11 @@ const (
 const (
 	headerSize = 32 // bytes
 	refMask    = 1<<arena.RefBits - 1
-	lowBits    = 12 // of count, above prev
-	highBits   = 4  // of count, above next; the epoch is above them
+	lowBits    = 64 - arena.RefBits // of count, above prev
+	highBits   = 16 - lowBits       // of count, above next; the epoch is above them
 	maxOff     = 1<<12 - 1
-	lzfHead    = 4 // bytes that hold the compressed length
+	kindMask   = 1<<2 - 1 // of the word that holds room, a multiple of 4
+	lzfHead    = 4        // bytes that hold the compressed length
 
 	minCompress = 48 // a shorter payload is not compressed
 	minSaving   = 8  // bytes that compression must save
@@ -54,9 +55,9 @@ func (q *List) loadTo(n *node, ref arena.Ref) {
 	n.q, n.ref = q, ref
 	n.prev, n.next, n.ptr = arena.Ref(w0&refMask), arena.Ref(w1&refMask), arena.Ref(w2&refMask)
 	n.off, n.size, n.room = int(w2>>arena.RefBits), int(binary.LittleEndian.Uint32(b[24:])),
-		int(room&^7)
+		int(room&^kindMask)
 	n.count, n.kind = int(w0>>arena.RefBits|w1>>arena.RefBits&(1<<highBits-1)<<lowBits),
-		kind(room&7)
+		kind(room&kindMask)
 	n.epoch = byte(w1 >> (arena.RefBits + highBits))
 }
 

@@ -15,7 +15,7 @@
 //	                       ↓             ↓                  ↓
 //	                    listpack      LZF data           listpack    blocks of their own
 //
-// A header is four words, little endian. A Ref has 52 bits; the 12 bits above it hold something
+// A header is four words, little endian. A Ref has 51 bits; the 13 bits above it hold something
 // else:
 //
 //	 0                 8                 16               24        28
@@ -23,12 +23,12 @@
 //	| prev  | count lo| next  | see below| block | off   | size    | room | kind   |
 //	+-----------------+-----------------+----------------+---------+---------------+
 //
-//	count   elements in the node, 16 bits: 12 above prev, 4 above next
+//	count   elements in the node, 16 bits: 13 above prev, 3 above next
 //	epoch   the snapshot epoch in which the node was saved or created, 8 bits above next and count
 //	off     where the payload begins in the block: room before it makes pushing and popping at the
 //	        front as cheap as at the back
 //	size    bytes of the payload, uncompressed
-//	room    bytes of the block, a multiple of 8; its lowest bits are the kind
+//	room    bytes of the block, a multiple of 4; its lowest bits are the kind
 //
 // The kinds are packed, a listpack; plain, the bytes of one huge element; and lzf, a compressed
 // listpack: its block holds the compressed length in 4 bytes, little endian, and the LZF data.
