@@ -61,7 +61,7 @@ func TestReviveDying(t *testing.T) {
 	const n = 6 << 20
 	a := New()
 	a.Free(a.Alloc(n, 0), n, 0)
-	require.Equal(t, int64(n), a.dyingBytes&^(pageSize-1))
+	require.Equal(t, bigSize(n), a.dyingBytes)
 	ref := a.Alloc(n, 0)
 	require.Zero(t, a.dyingBytes)
 	require.NoError(t, a.Check())

@@ -59,6 +59,7 @@ type chunk struct {
 	first     [unitsPerChunk]uint8
 	runs      [unitsPerChunk]run // by first unit
 	queued    bool               // listed in Arena.idle
+	halves    [halvesInChunk]half
 }
 
 // classOf returns the number of the smallest class that holds n bytes. n must not exceed MaxSmall.
@@ -327,6 +328,11 @@ func (a *Arena) Trim() {
 // checkChunk verifies the runs of one chunk: counts, free lists and the unit map.
 func (a *Arena) checkChunk(i uint32) error {
 	k := a.meta[i]
+	for n := range k.halves {
+		if k.halves[n].huge && ^k.dirty&unitMask(uint32(n)*halfUnits, halfUnits) != 0 {
+			return fmt.Errorf("arena: chunk %d: half %d is huge, but in part given back", i, n)
+		}
+	}
 	for u := uint32(0); u < unitsPerChunk; {
 		if k.freeUnits>>u&1 == 1 {
 			u++
