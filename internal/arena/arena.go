@@ -25,7 +25,8 @@
 //   - A block whose size is a multiple of 64 is aligned to 64 bytes if its class is that size
 //     exactly (all powers of two are); dict relies on it for cache lines.
 //   - A run with no live block goes back to its chunk, a chunk with no run goes back to the system,
-//     except one of each kept so that alternating Alloc and Free at the border stays cheap.
+//     except one of each kept so that alternating Alloc and Free at the border stays cheap (of runs
+//     only those of blocks below 16 KiB).
 //     Unmapping a chunk takes up to 0.3 ms, and the last of many Frees may empty dozens: they wait
 //     for Release.
 //

@@ -22,6 +22,10 @@ const (
 	fineClasses = 64 // 8, 16 … 512 bytes
 	numClasses  = fineClasses + 9*8
 
+	// keepBelow bounds the blocks for which a class keeps an empty run. Who fills a larger block
+	// does not notice what a new run costs, and a growing table needs no size twice.
+	keepBelow = 16 << 10
+
 	noBlock = ^uint32(0)
 )
 
@@ -128,7 +132,7 @@ func (a *Arena) runChanged(r *run) {
 	if !r.listed && !drained {
 		a.list(c, r)
 	}
-	if r.live == 0 && (drained || c.cur != r || r.next != nil) {
+	if r.live == 0 && (drained || c.cur != r || r.next != nil || c.size >= keepBelow) {
 		a.dropRun(c, r)
 	}
 }
