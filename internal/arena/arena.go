@@ -26,7 +26,8 @@
 //     exactly (all powers of two are); dict relies on it for cache lines. The same holds for
 //     multiples of 8. All other blocks are aligned to 4 bytes only.
 //   - A run with no live block goes back to its chunk, a chunk with no run goes back to the system,
-//     except one of each kept so that alternating Alloc and Free at the border stays cheap.
+//     except one of each kept so that alternating Alloc and Free at the border stays cheap (of runs
+//     only those of blocks below 16 KiB).
 //     Unmapping a chunk takes up to 0.3 ms, and the last of many Frees may empty dozens: they wait
 //     for Release.
 //
@@ -89,11 +90,6 @@ const (
 
 // Arena is one owner's off-heap memory. Make it with New.
 type Arena struct {
-	// HugePages asks the system for huge pages in mappings of a chunk and more made from now on: a
-	// quarter less time for random access to hundreds of MB, for up to 4 MiB more memory and for
-	// longer single page faults (docs/measurements/dict.md). Off by default.
-	HugePages bool
-
 	// Growing, if set, is called before the arena takes n bytes more, for a run or a big block, out
 	// of its own free units or of the system. It may free blocks, but not allocate any.
 	Growing func(n int64)
@@ -118,6 +114,7 @@ type Arena struct {
 	dyingBytes int64          // of their mappings
 	dyingLeft  int64          // of dyingBytes: what Release has not given back yet
 	kept       keptMappings
+	huge       hugePages
 	guard      guard
 	chunks     int    // chunks of runs
 	dirty      int    // their units that are resident
@@ -136,7 +133,7 @@ type Arena struct {
 // New returns an empty arena. It maps nothing before the first Alloc.
 func New() *Arena {
 	a := &Arena{base: make([]unsafe.Pointer, 1), meta: make([]*chunk, 1), size: make([]int64, 1)}
-	a.gone = map[uint32]int64{}
+	a.gone, a.huge.tables = map[uint32]int64{}, map[uint32][]half{}
 	for c := range a.class {
 		a.class[c].init(c)
 	}
@@ -304,6 +301,7 @@ func (a *Arena) Close() {
 func (a *Arena) Check() error {
 	var mapped int64
 	chunks, dirty, free := 0, 0, 0
+	huge := 0
 	for i, b := range a.base {
 		if b == nil {
 			continue
@@ -311,6 +309,7 @@ func (a *Arena) Check() error {
 		mapped += a.size[i]
 		if k := a.meta[i]; k != nil {
 			chunks++
+			huge += countHuge(k.halves[:])
 			dirty += bits.OnesCount64(k.dirty)
 			free += bits.OnesCount64(k.freeUnits)
 			if err := a.checkChunk(uint32(i)); err != nil {
@@ -320,6 +319,12 @@ func (a *Arena) Check() error {
 	}
 	if mapped += a.dyingBytes + a.kept.bytes; mapped != a.mapped {
 		return fmt.Errorf("arena: %d bytes mapped, %d accounted", mapped, a.mapped)
+	}
+	for _, halves := range a.huge.tables {
+		huge += countHuge(halves)
+	}
+	if huge != a.huge.halves {
+		return fmt.Errorf("arena: %d huge pages, %d accounted", huge, a.huge.halves)
 	}
 	if chunks != a.chunks || dirty != a.dirty || free != a.free {
 		return fmt.Errorf(
@@ -332,9 +337,6 @@ func (a *Arena) Check() error {
 // addChunk maps size bytes under a free chunk number. meta is nil for a big block.
 func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
 	b := a.mapOrReserve(size)
-	if a.HugePages && size >= chunkSize {
-		adviseHuge(b, size)
-	}
 	a.mapped += size
 	return a.numberChunk(b, size, meta)
 }
@@ -368,6 +370,7 @@ func (a *Arena) dropChunk(i uint32) {
 		a.chunks--
 		a.dirty -= bits.OnesCount64(k.dirty)
 		a.free -= bits.OnesCount64(k.freeUnits)
+		a.huge.halves -= countHuge(k.halves[:])
 	}
 	a.forgetChunk(i)
 }

@@ -459,3 +459,19 @@ func TestPack(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowingBlockLeavesNoRuns checks that a block that doubles, as a table does, leaves no runs of
+// its former sizes: units of large blocks serve other sizes at once.
+func TestGrowingBlockLeavesNoRuns(t *testing.T) {
+	a := New()
+	n := keepBelow
+	ref := a.Alloc(n, Tables)
+	for ; 2*n < MaxSmall; n *= 2 {
+		ref = a.Resize(ref, n, 2*n, Tables)
+	}
+	if kept := a.keptRuns(); kept > 0 {
+		t.Fatalf("%d bytes of empty runs are kept", kept)
+	}
+	a.Free(ref, n, Tables)
+	a.Close()
+}

@@ -27,6 +27,7 @@ func (a *Arena) allocBig(n int, p Purpose, zero bool) Ref {
 		a.growing(size)
 		i = a.addChunk(size, nil)
 	}
+	a.addTable(i, p)
 	a.used[p&7] += int64(ClassSize(n))
 	ref := Ref(i) << 32
 	if invariant.Enabled {
@@ -54,6 +55,7 @@ func (a *Arena) freeBig(ref Ref, n int, p Purpose) {
 	i := uint32(ref >> 32)
 	m := dyingMapping{base: a.base[i], size: a.size[i], done: a.gone[i]}
 	delete(a.gone, i)
+	a.dropTable(i)
 	a.forgetChunk(i)
 	if invariant.Enabled {
 		debugFill(m, poisonByte)
@@ -178,6 +180,7 @@ func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {
 		if to > from {
 			a.growing(to - from)
 		}
+		a.dropTable(uint32(i))
 		b := a.remapOrReserve(a.base[i], from, to)
 		a.base[i], a.size[i] = b, to
 		a.mapped += to - from
@@ -208,6 +211,7 @@ func (a *Arena) Discard(ref Ref, n, to int, p Purpose) (freed int64) {
 	if end <= from {
 		return 0
 	}
+	a.dropTable(i)
 	discardMemory(unsafe.Add(a.base[i], from), end-from)
 	a.gone[i] = end
 	a.goneBytes += end - from

@@ -27,6 +27,10 @@ const (
 	evenClasses = fineClasses + (evenMax-fineMax)/evenStep
 	numClasses  = evenClasses + 9*8
 
+	// keepBelow bounds the blocks for which a class keeps an empty run. Who fills a larger block
+	// does not notice what a new run costs, and a growing table needs no size twice.
+	keepBelow = 16 << 10
+
 	noBlock = ^uint32(0)
 )
 
@@ -64,6 +68,7 @@ type chunk struct {
 	first     [unitsPerChunk]uint8
 	runs      [unitsPerChunk]run // by first unit
 	queued    bool               // listed in Arena.idle
+	halves    [halvesInChunk]half
 }
 
 // classOf returns the number of the smallest class that holds n bytes. n must not exceed MaxSmall.
@@ -137,7 +142,7 @@ func (a *Arena) runChanged(r *run) {
 	if !r.listed && !drained {
 		a.list(c, r)
 	}
-	if r.live == 0 && (drained || c.cur != r || r.next != nil) {
+	if r.live == 0 && (drained || c.cur != r || r.next != nil || c.size >= keepBelow) {
 		a.dropRun(c, r)
 	}
 }
@@ -337,6 +342,11 @@ func (a *Arena) Trim() {
 // checkChunk verifies the runs of one chunk: counts, free lists and the unit map.
 func (a *Arena) checkChunk(i uint32) error {
 	k := a.meta[i]
+	for n := range k.halves {
+		if k.halves[n].huge && ^k.dirty&unitMask(uint32(n)*halfUnits, halfUnits) != 0 {
+			return fmt.Errorf("arena: chunk %d: half %d is huge, but in part given back", i, n)
+		}
+	}
 	for u := uint32(0); u < unitsPerChunk; {
 		if k.freeUnits>>u&1 == 1 {
 			u++

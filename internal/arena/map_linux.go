@@ -14,10 +14,21 @@ var (
 	mremap = unix.MremapPtr
 )
 
-// mapMemory maps size bytes that read as zero.
+// mapMemory maps size bytes that read as zero. If that is a multiple of a huge page, the mapping
+// begins where one may, if the addresses below are free. Linux sees to that itself since 6.7.
+// Before, it puts each mapping below the last: once one is aligned, the next ones are too.
 func mapMemory(size int64) (unsafe.Pointer, error) {
+	p, err := mapNear(nil, size)
+	if err != nil || size%halfBytes != 0 || aligned(p) == p || tryUnmap(p, size) != nil {
+		return p, err
+	}
+	return mapNear(unsafe.Add(aligned(p), -halfBytes), size)
+}
+
+// mapNear maps at the address if the system can, or anywhere.
+func mapNear(p unsafe.Pointer, size int64) (unsafe.Pointer, error) {
 	const prot = unix.PROT_READ | unix.PROT_WRITE
-	return mmap(-1, 0, nil, uintptr(size), prot, unix.MAP_PRIVATE|unix.MAP_ANON)
+	return mmap(-1, 0, p, uintptr(size), prot, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
 // tryUnmap unmaps a range that was mapped. It fails only if there are too many mappings to cut the
@@ -41,7 +52,7 @@ func mapReserve(size int64, writable bool) (unsafe.Pointer, error) {
 }
 
 // mapTrial maps memory that is given back at once, to see whether it is available.
-func mapTrial(size int64) (unsafe.Pointer, error) { return mapMemory(size) }
+func mapTrial(size int64) (unsafe.Pointer, error) { return mapNear(nil, size) }
 
 func remapMemory(p unsafe.Pointer, from, to int64) (unsafe.Pointer, error) {
 	return mremap(p, uintptr(from), nil, uintptr(to), unix.MREMAP_MAYMOVE)
@@ -51,11 +62,6 @@ func remapMemory(p unsafe.Pointer, from, to int64) (unsafe.Pointer, error) {
 // memory) does no harm, because nobody relies on the contents.
 func discardMemory(p unsafe.Pointer, size int64) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_DONTNEED)
-}
-
-// adviseHuge asks for huge pages. A kernel without them refuses.
-func adviseHuge(p unsafe.Pointer, size int64) {
-	_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_HUGEPAGE)
 }
 
 func discardPage() int { return os.Getpagesize() }

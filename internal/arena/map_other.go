@@ -31,6 +31,4 @@ func remapMemory(p unsafe.Pointer, from, to int64) (unsafe.Pointer, error) {
 
 func discardMemory(p unsafe.Pointer, size int64) { clear(unsafe.Slice((*byte)(p), size)) }
 
-func adviseHuge(unsafe.Pointer, int64) {}
-
 func discardPage() int { return os.Getpagesize() }

@@ -110,7 +110,7 @@ func TestTrimAfterAll(t *testing.T) {
 		}
 		blocks = blocks[:0]
 	}
-	if n := a.keptRuns(); n < 4*trimFrom {
+	if n := a.keptRuns(); n < trimFrom {
 		t.Fatalf("only %d bytes of empty runs are kept", n)
 	}
 	for a.Release() {

@@ -102,5 +102,6 @@ func (a *Arena) trimUnits(i uint32, k *chunk) int64 {
 	discardMemory(unsafe.Add(a.base[i], from<<unitShift), int64(n)<<unitShift)
 	k.dirty &^= unitMask(uint32(from), uint32(n))
 	a.dirty -= n
+	a.split(k, from, n)
 	return int64(n) << unitShift
 }

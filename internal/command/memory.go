@@ -197,6 +197,7 @@ func allocatorReport(e *engine.Engine) string {
 	line("    tables", r.ArenaTables)
 	line("    buffers", r.ArenaBuffers)
 	line("  resident at most", e.KS.A.Resident())
+	line("  in huge pages", e.KS.A.HugeBytes())
 	line("  lost to fragmentation", e.KS.A.Fragmentation())
 	sizeClasses(&b, e)
 	b.WriteString("Go runtime (clients, buffers, program)\n")

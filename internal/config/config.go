@@ -116,6 +116,7 @@ type Config struct {
 
 	// Memory.
 	Maxmemory                 int64 // 0: no limit
+	DisableTHP                bool
 	MaxmemoryPolicy           Policy
 	MaxmemorySamples          int
 	MaxmemoryEvictionTenacity int

@@ -166,8 +166,6 @@ func ignoredTable() []Directive {
 			integer(1, maxLong, held[int64]("active-defrag-max-scan-fields"))),
 		ignored("jemalloc-bg-thread", "yes", 0, noJemalloc,
 			yesNo(held[bool]("jemalloc-bg-thread"))),
-		ignored("disable-thp", "yes", Immutable, "Godwit never forks, so huge pages do no harm",
-			yesNo(held[bool]("disable-thp"))),
 		ignored("oom-score-adj", "no", 0, "Godwit has no child processes to rank",
 			choice([]string{"no", "yes", "relative", "absolute"}, held[string]("oom-score-adj"))),
 		ignored("oom-score-adj-values", "0 200 800", Multi, "Godwit has no child processes to rank",

@@ -49,6 +49,9 @@ func memoryTable() []Directive {
 
 func defragTable() []Directive {
 	return []Directive{
+		{Name: "disable-thp", Default: "yes", Flags: Immutable,
+			Doc:   "Use huge pages for full memory only, whatever the system's setting.",
+			value: yesNo(func(c *Config) *bool { return &c.DisableTHP })},
 		{Name: "activedefrag", Default: "yes",
 			Doc:   "Move values together when memory is fragmented.",
 			value: yesNo(func(c *Config) *bool { return &c.ActiveDefrag })},

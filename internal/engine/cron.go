@@ -73,6 +73,7 @@ func (e *Engine) Cron() {
 	e.countTables()
 	e.giveBackGoMemory()
 	e.trimArena()
+	e.collapseHuge()
 	e.KS.A.Probe(0)
 	e.Links.expire(e.Steady())
 	if e.noteTraffic(); !e.Calm() {

@@ -62,6 +62,7 @@
 //	commandlog.go       the logs of slow and large commands
 //	hotkeys.go          which keys cost the most
 //	memory.go           used memory, maxmemory, giving memory back
+//	hugepages.go        when full memory becomes huge pages
 //	tablememory.go      memory of the engine's own tables
 //	memoryreport.go     the figures of INFO memory and MEMORY
 //	eviction.go         making room for a command

@@ -97,6 +97,7 @@ type Engine struct {
 	errs      map[string]int64
 	cmds      []CommandStats
 	mem       memoryState
+	huge      hugePages
 	clientMem clientMemory
 	defrag    defragState
 	cron      cronState

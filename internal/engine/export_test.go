@@ -19,3 +19,18 @@ func (e *Engine) PausedUntil() (ms int64, all bool) {
 	}
 	return e.pause.until, e.pause.all
 }
+
+// HugeRests returns how long huge pages rest after batches that took as long, with trouble or not.
+func HugeRests(spent time.Duration, trouble ...bool) (rests []time.Duration) {
+	var h hugePages
+	for _, h.trouble = range trouble {
+		h.spent = spent
+		rests = append(rests, h.rest())
+	}
+	return rests
+}
+
+// HugeRefused reports whether the system has refused the last huge page, or all of them.
+func (e *Engine) HugeRefused() bool {
+	return !e.huge.running.Load() && (e.huge.off || e.huge.trouble)
+}

@@ -38,6 +38,9 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.syncClock()
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
 	e.KS.A.Guard()
+	if e.huge.off = !arena.HugePagesOffered(); !e.huge.off && cfg.DisableTHP {
+		arena.RefuseHugePages()
+	}
 	e.configureExpire()
 	e.Buffers = arena.NewPool()
 	e.measureStart()
