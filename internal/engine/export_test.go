@@ -19,3 +19,6 @@ func (e *Engine) PausedUntil() (ms int64, all bool) {
 	}
 	return e.pause.until, e.pause.all
 }
+
+// StirredClients returns how many clients the cron goes round.
+func (e *Engine) StirredClients() int { return e.clientMem.stirred.Len() }
