@@ -5,6 +5,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/pubsub"
 	"godwit/internal/resp"
+	"godwit/internal/rounds"
 	"godwit/internal/spec"
 )
 
@@ -96,6 +97,7 @@ type Client struct {
 	db        *keyspace.DB
 	logged    int64       // offset in the append-only file behind the client's last write
 	counted   clientCount // what used memory and maxmemory-clients include for the client
+	round     rounds.Member
 	postponed bool
 	wait      *waiter // what the client is blocked in, nil if it is not
 	sub       pubsub.Sub[*Client]

@@ -3,14 +3,20 @@ package engine
 import (
 	"cmp"
 	"slices"
+
+	"godwit/internal/rounds"
 )
 
 // How clients' memory is counted
 //
 // Each client carries the bytes it was last counted with; their sum is part of used memory. A
-// client is counted again in its turn, once a second for each as the cron goes round the list, and
-// after each of its commands while maxmemory-clients is set. So the sum is cheap with 10,000
-// clients, and at most a second old. Before anyone is closed because of it, all are counted anew.
+// client is counted again in its turn, once a second for each as the cron goes round, and after
+// each of its commands while maxmemory-clients is set. So the sum is cheap with 10,000 clients, and
+// at most a second old. Before anyone is closed because of it, all are counted anew.
+//
+// The round leaves out clients at rest: those without buffers that nothing has reached and that
+// have been sent nothing since they were last counted. What counts of them cannot have changed.
+// Connections stir their client whenever they have run its input or take replies for it.
 
 // clientMemory is the sum over all clients.
 type clientMemory struct {
@@ -18,7 +24,7 @@ type clientMemory struct {
 	pooled  int64 // those of them that are buffers of the pool, which counts them too
 	limited int64 // bytes of those that maxmemory-clients is about
 	victims int64 // bytes of those among them that it may close
-	next    *Client
+	stirred rounds.Set[*Client]
 	peakIn  recentPeak
 	peakOut recentPeak
 }
@@ -87,10 +93,17 @@ func (m *clientMemory) set(c *Client, n clientCount) {
 
 // uncountClient takes a client that goes away out of the sums.
 func (e *Engine) uncountClient(c *Client) {
-	m := &e.clientMem
-	m.set(c, clientCount{})
-	if m.next == c {
-		m.next = c.next
+	e.clientMem.set(c, clientCount{})
+	e.clientMem.stirred.Remove(c)
+}
+
+// Round implements what rounds.Set needs.
+func (c *Client) Round() *rounds.Member { return &c.round }
+
+// Stir makes the cron count the client until it is at rest.
+func (e *Engine) Stir(c *Client) {
+	if !c.round.Stirred() && c.linked {
+		e.clientMem.stirred.Stir(c)
 	}
 }
 

@@ -15,6 +15,7 @@ func (e *Engine) NewClient(conn Conn) *Client {
 	e.setDefaultUser(c)
 	e.clients.push(c)
 	e.countClient(c)
+	e.Stir(c)
 	e.Stats.Connections++
 	return c
 }

@@ -38,25 +38,27 @@ const (
 	maxHz          = 500
 )
 
-// Hz returns how often Cron is called a second while clients are active. That is hz, doubled under
-// dynamic-hz until a turn has at most clientsPerTick clients to look at.
-func (e *Engine) Hz() int {
+// Hz returns how often Cron is called a second while all clients are active. That is hz, doubled
+// under dynamic-hz until a turn has at most clientsPerTick clients to look at.
+func (e *Engine) Hz() int { return e.hzFor(e.clients.n) }
+
+// CronHz returns how often Cron must be called a second: as Hz, but for the clients that are to be
+// looked after. Those at rest count only while timeout may close them.
+func (e *Engine) CronHz() int {
+	if e.Cfg.Timeout != 0 {
+		return e.Hz()
+	}
+	return e.hzFor(e.clientMem.stirred.Len())
+}
+
+func (e *Engine) hzFor(clients int) int {
 	hz := max(e.Cfg.Hz, 1)
 	if e.Cfg.DynamicHz {
-		for hz < maxHz && e.clients.n/hz > clientsPerTick {
+		for hz < maxHz && clients/hz > clientsPerTick {
 			hz *= 2
 		}
 	}
 	return min(hz, maxHz)
-}
-
-// CronHz returns how often Cron must be called a second: Hz, or as often as is configured while
-// there is no need to go round the clients.
-func (e *Engine) CronHz() int {
-	if e.Calm() {
-		return min(max(e.Cfg.Hz, 1), maxHz)
-	}
-	return e.Hz()
 }
 
 // Cron does the periodic work. It is called CronHz times a second with the executor held.
@@ -76,9 +78,7 @@ func (e *Engine) Cron() {
 	e.collapseHuge()
 	e.KS.A.Probe(0)
 	e.Links.expire(e.Steady())
-	if e.noteTraffic(); !e.Calm() {
-		e.countSomeClients()
-	}
+	e.countSomeClients()
 	e.limitClients()
 	if e.pause.active && e.endPause() {
 		e.serve()
@@ -220,32 +220,6 @@ func (e *Engine) ResetStats() {
 	e.cron.reset(e)
 }
 
-// countSomeClients counts the memory of some clients: all in the course of a second, and at least
-// five.
-func (e *Engine) countSomeClients() {
-	m := &e.clientMem
-	n := min(max(e.clients.n/e.Hz(), 5), e.clients.n)
-	sec := e.Steady() / 1000
-	for range n {
-		if m.next == nil {
-			m.next = e.clients.head
-		}
-		c := m.next
-		m.next = c.next
-		e.countClient(c)
-		in, out := 0, max(c.MaxBuf, len(c.W.Buf))
-		if c.Conn != nil {
-			_, inCap, waiting := c.Conn.Buffers()
-			in, out = inCap, max(out, waiting)
-			if inCap > 0 || waiting > 0 {
-				e.calm.since = e.Steady()
-			}
-		}
-		m.peakIn.note(sec, in)
-		m.peakOut.note(sec, out)
-	}
-}
-
 // jobSlice goes on with the running job and ends it when it is done.
 func (e *Engine) jobSlice() (more bool) {
 	s := &e.persist
@@ -255,4 +229,22 @@ func (e *Engine) jobSlice() (more bool) {
 	served := e.Stats.Commands != s.jobSeen
 	s.jobSeen = e.Stats.Commands
 	return s.store.Slice(sliceBudget, served)
+}
+
+// countSomeClients counts the memory of some clients: all that have been stirred in the course of a
+// second, and at least five.
+func (e *Engine) countSomeClients() {
+	m := &e.clientMem
+	sec := e.Steady() / 1000
+	m.stirred.Visit(max(m.stirred.Share(e.CronHz()), 5), func(c *Client) (resting bool) {
+		e.countClient(c)
+		in, out := 0, len(c.W.Buf)
+		if c.Conn != nil {
+			_, in, out = c.Conn.Buffers()
+			out = max(out, len(c.W.Buf))
+		}
+		m.peakIn.note(sec, in)
+		m.peakOut.note(sec, max(out, c.MaxBuf))
+		return in == 0 && out == 0
+	})
 }

@@ -45,7 +45,6 @@
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
 //	importing.go        import-mode
-//	calm.go             whether there is anything to do for the clients
 //
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients

@@ -101,7 +101,6 @@ type Engine struct {
 	clientMem clientMemory
 	defrag    defragState
 	cron      cronState
-	calm      calm
 	script    scripting
 	access    access
 	large     commandLogs

@@ -67,7 +67,6 @@ func (e *Engine) Deliver() {
 	if len(p.woken) == 0 {
 		return
 	}
-	e.calm.batches++
 	for i, c := range p.woken {
 		p.woken[i] = nil
 		c.woken = false

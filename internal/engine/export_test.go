@@ -34,3 +34,6 @@ func HugeRests(spent time.Duration, trouble ...bool) (rests []time.Duration) {
 func (e *Engine) HugeRefused() bool {
 	return !e.huge.running.Load() && (e.huge.off || e.huge.trouble)
 }
+
+// StirredClients returns how many clients the cron goes round.
+func (e *Engine) StirredClients() int { return e.clientMem.stirred.Len() }

@@ -21,7 +21,7 @@ var layers = map[string]int{
 	"internal/arena": 0, "internal/invariant": 0, "internal/resp": 0, "internal/scan": 0,
 	"internal/geohash": 0, "internal/cell": 0, "internal/hll": 0, "internal/lzf": 0,
 	"internal/evloop": 0, "internal/metrics": 0, "internal/vfs": 0, "internal/logging": 0,
-	"internal/murmur": 0, "internal/proctitle": 0, "internal/testserver": 1,
+	"internal/murmur": 0, "internal/proctitle": 0, "internal/rounds": 0, "internal/testserver": 1,
 	"internal/crash": 0, "internal/strtod": 0, "internal/bitcount": 0,
 	"internal/sds": 1, "internal/listpack": 1, "internal/intset": 1, "internal/dict": 1,
 	"internal/skiplist": 1, "internal/quicklist": 1, "internal/bloom": 1, "internal/stream": 1,

@@ -8,6 +8,7 @@ import (
 
 	"godwit/internal/evloop"
 	"godwit/internal/logging"
+	"godwit/internal/rounds"
 )
 
 // fdConn is a connection in an epoll loop. It has no buffers while it is idle. Requests are read
@@ -34,6 +35,7 @@ type fdConn struct {
 	inLen atomic.Int64 // len(in), likewise
 	sent  int64        // bytes written since the last turn
 
+	round   rounds.Member
 	turn    uint64 // the last turn that it took part in
 	queued  bool   // in loop.batch
 	dirty   bool   // in loop.writes
@@ -218,6 +220,7 @@ func (c *fdConn) handle() {
 // just run, so that it may hold a part of the shared buffer. The executor must be held.
 func (c *fdConn) collect(ran bool) {
 	cl, l := c.cl, c.loop
+	c.stir()
 	b := cl.W.Buf
 	cl.W.Buf, cl.W.Staged = nil, 0
 	if len(b) > 0 {
@@ -328,23 +331,6 @@ func (c *fdConn) publish() {
 	}
 }
 
-// care runs about once a second for each connection: it checks time limits and frees memory that is
-// no longer needed.
-func (c *fdConn) care() {
-	if !c.queued {
-		c.shrink()
-		c.publish()
-	}
-	c.checkOutput(c.q.size)
-	if c.idle() {
-		c.srv.log.Verbose("Closing idle client")
-		c.cl.CloseASAP = true
-	}
-	if c.cl.CloseASAP {
-		c.close()
-	}
-}
-
 // close ends the connection. The executor must be held.
 func (c *fdConn) close() {
 	if c.closed {
@@ -364,6 +350,7 @@ func (c *fdConn) close() {
 	l.conns[c.index].index = c.index
 	l.conns[last] = nil
 	l.conns = l.conns[:last]
+	l.stirred.Remove(c)
 	c.letGo()
 	c.q.drop()
 	c.staged.drop()

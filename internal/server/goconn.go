@@ -9,6 +9,7 @@ import (
 
 	"godwit/internal/crash"
 	"godwit/internal/logging"
+	"godwit/internal/rounds"
 )
 
 const (
@@ -30,6 +31,7 @@ type goConn struct {
 
 	wake  chan struct{} // one slot: something to write, or the end
 	cared int64         // steady ms of the last care
+	round rounds.Member
 
 	began, before int64 // clock and commands when input took the executor
 
@@ -63,6 +65,7 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	}
 	c.cl = cl
 	s.gos[c] = struct{}{}
+	s.stirred.Stir(c)
 	s.goConns.Go(c.serve)
 }
 
@@ -98,6 +101,7 @@ func (c *goConn) serve() {
 	c.settle()
 	e.Forget(c.cl)
 	delete(c.srv.gos, c)
+	c.srv.stirred.Remove(c)
 	c.letGo()
 	c.mu.Lock()
 	c.q.drop() // the writer has ended
@@ -231,6 +235,7 @@ func (c *goConn) prime() {
 // commits what they acknowledge. The executor must be held.
 func (c *goConn) collect() {
 	c.settle()
+	c.stir()
 	cl := c.cl
 	if len(cl.W.Buf) > 0 {
 		c.srv.eng.Commit()
@@ -337,14 +342,27 @@ func (c *goConn) send(bufs [][]byte) (n int, err error) {
 	return n, nil
 }
 
-// care looks after the connection hz times a second. The executor must be held.
-func (c *goConn) care() {
+// Round implements what rounds.Set needs.
+func (c *goConn) Round() *rounds.Member { return &c.round }
+
+// stir notes that the connection and its client are to be looked after, until the connection is
+// gone. The executor must be held.
+func (c *goConn) stir() {
+	if _, ok := c.srv.gos[c]; ok && !c.round.Stirred() {
+		c.srv.stirred.Stir(c)
+	}
+	c.srv.eng.Stir(c.cl)
+}
+
+// care looks after the connection hz times a second while it is not at rest. It reports whether it
+// has no buffers. The executor must be held.
+func (c *goConn) care() (resting bool) {
 	e := c.srv.eng
 	if e.Steady()-c.cared >= 1000 {
 		c.cared = e.Steady()
 		c.shrink()
 	}
-	_, _, out := c.Buffers()
+	_, in, out := c.Buffers()
 	c.checkOutput(out)
 	if c.idle() {
 		c.srv.log.Verbose("Closing idle client")
@@ -352,5 +370,11 @@ func (c *goConn) care() {
 	}
 	if c.cl.CloseASAP {
 		c.kill()
+		return true
 	}
+	if in == 0 && out == 0 {
+		return true
+	}
+	e.Stir(c.cl)
+	return false
 }

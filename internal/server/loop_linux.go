@@ -11,6 +11,7 @@ import (
 
 	"godwit/internal/crash"
 	"godwit/internal/evloop"
+	"godwit/internal/rounds"
 )
 
 const (
@@ -54,7 +55,8 @@ type loop struct {
 	vec    [maxVec][]byte
 
 	conns    []*fdConn // in no order; fdConn.index is the position
-	sweep    int
+	sweep    int       // the next of conns to look after, while timeout is set
+	stirred  rounds.Set[*fdConn]
 	nextTick int64 // steady ms
 	slicing  bool  // background work waits
 	within   bool  // a busy script's turn serves others
@@ -294,6 +296,7 @@ func (l *loop) welcome() {
 		}
 		c.cl, cl.Loop = cl, l.id
 		l.conns = append(l.conns, c)
+		l.stirred.Stir(c)
 		if err := l.ev.Add(a.fd, c, c.events()); err != nil {
 			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err,
 				a.fd)
@@ -303,7 +306,8 @@ func (l *loop) welcome() {
 }
 
 // tick does the periodic work: on the first loop the engine's, and on each loop the care for a
-// share of its connections, so that each has its turn every second.
+// share of its connections, so that each has its turn every second. Connections at rest are left
+// alone unless timeout may close them.
 func (l *loop) tick() {
 	s := l.srv
 	hz := int64(s.eng.CronHz())
@@ -311,7 +315,8 @@ func (l *loop) tick() {
 	if l.id == 0 {
 		s.cron()
 	}
-	if s.eng.Calm() {
+	if s.eng.Cfg.Timeout == 0 {
+		l.stirred.Visit(l.stirred.Share(int(hz)), (*fdConn).care)
 		return
 	}
 	for n := len(l.conns)/int(hz) + 1; n > 0 && len(l.conns) > 0; n-- {

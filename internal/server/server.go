@@ -31,6 +31,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/resp"
+	"godwit/internal/rounds"
 )
 
 // Options change how a Server works.
@@ -64,6 +65,7 @@ type Server struct {
 	ahead     ahead // commands read ahead
 	holder    *loop // the loop that holds the executor
 	gos       map[*goConn]struct{}
+	stirred   rounds.Set[*goConn] // those of gos that are not at rest
 	listeners []*listener
 	pidFile   string
 	reload    tlsReload
@@ -200,7 +202,8 @@ func (s *Server) wake() {
 func (s *Server) cron() {
 	s.eng.Cron()
 	s.reloadTLS()
-	if s.eng.Calm() {
+	if s.eng.Cfg.Timeout == 0 {
+		s.stirred.Visit(s.stirred.Len(), (*goConn).care)
 		return
 	}
 	for c := range s.gos {
