@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// smallFloat is a LongDouble that a short text means, as most do: up to 19 digits, up to 27 of them
+// smallFloat is a LongDouble that a short text means, as most do: up to 38 digits, up to 27 of them
 // decimals. It is mant × 2^exp. Either mant has its highest bit, or the number is 0. The same
 // numbers come out as from big.Float, without its memory: every step is exact in 128 or 192 bits
 // and rounded once, half to even.
@@ -18,7 +18,7 @@ type smallFloat struct {
 }
 
 const (
-	smallDigits   = 19 // 10^19 < 2^64
+	smallDigits   = 38 // 10^38 < 2^127
 	smallDecimals = 27 // 5^27 < 2^63
 )
 
@@ -43,7 +43,7 @@ func (s smallFloat) float() *big.Float {
 // parseSmall reads digits with an optional point. It reports false for all other texts and for
 // those that are too long.
 func parseSmall(b []byte) (s smallFloat, ok bool) {
-	u, digits, decimals, point := uint64(0), 0, 0, false
+	hi, lo, digits, decimals, point := uint64(0), uint64(0), 0, 0, false
 	for i, c := range b {
 		if c == '.' && !point && len(b) > 1 {
 			point = true
@@ -53,37 +53,44 @@ func parseSmall(b []byte) (s smallFloat, ok bool) {
 		if c -= '0'; c > 9 {
 			return s, false
 		}
-		if u != 0 || c != 0 {
+		if hi|lo != 0 || c != 0 {
 			digits++
 		}
 		if digits > smallDigits {
 			return s, false
 		}
-		u = 10*u + uint64(c)
+		over, carry := uint64(0), uint64(0)
+		over, lo = bits.Mul64(lo, 10)
+		lo, carry = bits.Add64(lo, uint64(c), 0)
+		hi = 10*hi + over + carry
 	}
 	if decimals > smallDecimals || len(b) == 0 {
 		return s, false
 	}
-	return divided(u, decimals), true
+	return divided(hi, lo, decimals), true
 }
 
-// divided returns u / 10^decimals.
-func divided(u uint64, decimals int) smallFloat {
-	if u == 0 {
+// divided returns the number of 128 bits / 10^decimals. It is less than 2^127.
+func divided(hi, lo uint64, decimals int) smallFloat {
+	if hi|lo == 0 {
 		return smallFloat{}
 	}
 	d := fives[decimals]
-	up, down := bits.LeadingZeros64(u), bits.LeadingZeros64(d)
-	u, d = u<<up, d<<down
-	exp := down - up - decimals
-	var q, r uint64
-	if u < d {
-		q, r = bits.Div64(u, 0, d)
+	down := bits.LeadingZeros64(d)
+	d <<= down
+	exp := down - decimals
+	if hi == 0 {
+		hi, lo = lo, 0
 		exp -= 64
-	} else {
-		q, r = bits.Div64(u>>1, u<<63, d)
-		exp -= 63
 	}
+	up := bits.LeadingZeros64(hi)
+	hi, lo = hi<<up|lo>>(64-up), lo<<up
+	exp -= up
+	if hi >= d { // nothing is lost: the last bit is 0
+		hi, lo = hi>>1, hi<<63|lo>>1
+		exp++
+	}
+	q, r := bits.Div64(hi, lo, d)
 	s := smallFloat{mant: q, exp: int32(exp)}
 	order := 1 // r > d/2
 	if r < d-r {

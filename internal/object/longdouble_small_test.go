@@ -39,13 +39,15 @@ func TestSmallFloat(t *testing.T) {
 	}
 }
 
-// shortNumber returns a decimal number of up to 20 digits, with up to 28 decimals.
+// shortNumber returns a decimal number of up to 40 digits, with up to 28 decimals.
 func shortNumber(r *rand.Rand) string {
 	text := strconv.FormatUint(r.Uint64()>>r.IntN(64), 10)
 	switch r.IntN(4) {
 	case 0:
 		text = strconv.FormatUint(1<<r.IntN(64)+uint64(r.IntN(3)), 10)
 	case 1:
+		text += strconv.FormatUint(r.Uint64(), 10)
+	case 2:
 		text += strings.Repeat("0", r.IntN(4))
 	}
 	if decimals := r.IntN(29); decimals > 0 {
