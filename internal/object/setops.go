@@ -167,8 +167,13 @@ func (s Members) HasValue(v listpack.Value) bool {
 	if !v.IsInt {
 		return s.Has(v.B)
 	}
-	if s.Base() == EncIntset {
+	switch s.Base() {
+	case EncIntset:
 		return intset.Has(s.Bytes(), v.N)
+	case EncListpack: // where the text need not be on the heap
+		var tmp [24]byte
+		b := s.Bytes()
+		return listpack.Find(b, listpack.First(b), v.Append(tmp[:0]), 0) != 0
 	}
 	var tmp [24]byte
 	return s.Has(v.Append(tmp[:0]))
