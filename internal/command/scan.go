@@ -204,14 +204,21 @@ func scanCmd(c *engine.Ctx) {
 func keysCmd(c *engine.Ctx) {
 	pattern := c.Args[1]
 	all := string(pattern) == "*"
-	var keys [][]byte
+	at, n := len(c.Buf), 0
 	c.DB.Each(func(e object.Entry) {
-		if all || scan.Match(pattern, e.Key(), false) {
-			keys = append(keys, e.Key())
+		if key := e.Key(); all || scan.Match(pattern, key, false) {
+			c.Bulk(key)
+			n++
 		}
 	})
-	c.Array(len(keys))
-	for _, k := range keys {
-		c.Bulk(k)
-	}
+	countedArray(c, at, n)
+}
+
+// countedArray puts the head of an array before the n elements that the reply has from offset at
+// on.
+func countedArray(c *engine.Ctx, at, n int) {
+	var tmp [32]byte
+	head := resp.Writer{Buf: tmp[:0], Proto: c.Proto}
+	head.Array(n)
+	c.Buf = slices.Insert(c.Buf, at, head.Buf...)
 }

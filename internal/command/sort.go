@@ -170,6 +170,10 @@ func sortCmd(c *engine.Ctx, mayStore bool) {
 		// The stored result is replicated, so it must not depend on the hash order.
 		o.unsorted, o.alpha, o.by = false, true, nil
 	}
+	if e.Exists() && o.unsorted && o.get == nil && o.store == nil {
+		o.answerRange(c, c.DB.Open(e))
+		return
+	}
 	s := newSorting(&o)
 	defer s.done()
 	if e.Exists() {
@@ -194,6 +198,14 @@ func sortCmd(c *engine.Ctx, mayStore bool) {
 		return
 	}
 	s.answer(c)
+}
+
+// answerRange replies with elements as they are stored. Nothing is looked up meanwhile, so they
+// need not be copied.
+func (o *sortOptions) answerRange(c *engine.Ctx, x *object.Edit) {
+	from, to := o.window(x.Len())
+	c.Array(to - from)
+	x.Range(from, to, o.desc, func(v listpack.Value) { bulkValue(c, v) })
 }
 
 // load copies the elements: all of them, or only those within LIMIT if they are not sorted.

@@ -17,6 +17,10 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value) bool) {
 		}
 		return
 	}
+	if h.Base() == EncPairs {
+		h.randomPairs(n, f)
+		return
+	}
 	if n == 1 {
 		skip := h.H.Rand.IntN(h.Len())
 		h.Each(func(field, value listpack.Value) bool {
@@ -41,6 +45,21 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value) bool) {
 	}
 }
 
+// randomPairs is RandomFields for pairs. It notes where all fields are: a walk for each choice
+// would cost n × fields.
+func (h Fields) randomPairs(n int, f func(field, value listpack.Value) bool) {
+	b := h.Bytes()
+	var local [512]uint32
+	fields := local[:0]
+	for pos := listpack.PairsFirst(b); pos != 0; pos = listpack.PairsNext(b, pos) {
+		fields = append(fields, uint32(pos))
+	}
+	for more := true; n > 0 && more; n-- {
+		pos := int(fields[h.H.Rand.IntN(len(fields))])
+		more = f(listpack.Get(b, pos), listpack.Get(b, listpack.PairsValue(b, pos)))
+	}
+}
+
 // SampleFields calls f for n different fields chosen at random. All subsets are equally likely. n
 // is at most Len.
 func (h Fields) SampleFields(n int, f func(field, value listpack.Value)) {
@@ -54,7 +73,7 @@ func (h Fields) SampleFields(n int, f func(field, value listpack.Value)) {
 	// Each field is taken with the probability that the rest of the sample falls on it (Knuth's
 	// algorithm S).
 	h.Each(func(field, value listpack.Value) bool {
-		if h.H.Rand.IntN(left) < n {
+		if n == left || h.H.Rand.IntN(left) < n {
 			f(field, value)
 			n--
 		}

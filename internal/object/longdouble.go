@@ -11,7 +11,10 @@ import (
 //
 // It differs from the hardware format in two ways that no reply can show: there is no -0, and there
 // are no subnormal numbers (they print as 0 with the 17 decimals that replies have).
-type LongDouble struct{ f *big.Float }
+type LongDouble struct {
+	f     *big.Float // nil: the number is small.
+	small smallFloat
+}
 
 const (
 	longDoublePrec   = 64      // bits of the significand
@@ -21,11 +24,9 @@ const (
 	longDoubleDigits = 17      // decimals of replies
 )
 
-var zeroFloat = new(big.Float).SetPrec(longDoublePrec)
-
 func (d LongDouble) float() *big.Float {
 	if d.f == nil {
-		return zeroFloat
+		return d.small.float()
 	}
 	return d.f
 }
@@ -38,14 +39,20 @@ func inRange(f *big.Float) bool {
 // MaxLongDouble returns the largest finite number.
 func MaxLongDouble() LongDouble {
 	m := new(big.Float).SetPrec(longDoublePrec).SetUint64(1<<64 - 1)
-	return LongDouble{m.SetMantExp(m, longDoubleMaxExp-64)}
+	return LongDouble{f: m.SetMantExp(m, longDoubleMaxExp-64)}
 }
 
 // IsInf reports whether the number is an infinity ("inf" is a valid text).
-func (d LongDouble) IsInf() bool { return d.float().IsInf() }
+func (d LongDouble) IsInf() bool { return d.f != nil && d.f.IsInf() }
 
 // Neg returns the number with the other sign.
-func (d LongDouble) Neg() LongDouble { return LongDouble{new(big.Float).Neg(d.float())} }
+func (d LongDouble) Neg() LongDouble {
+	if d.f == nil {
+		d.small.neg = !d.small.neg
+		return d
+	}
+	return LongDouble{f: new(big.Float).Neg(d.f)}
+}
 
 // Cmp compares as big.Float does.
 func (d LongDouble) Cmp(o LongDouble) int { return d.float().Cmp(o.float()) }
@@ -59,22 +66,28 @@ func (d LongDouble) Float64() float64 {
 // Add returns the rounded sum, and false when it is not finite. The result is an infinity then, or
 // zero for the sum of opposite infinities.
 func (d LongDouble) Add(o LongDouble) (LongDouble, bool) {
+	if d.f == nil && o.f == nil {
+		return LongDouble{small: d.small.add(o.small)}, true
+	}
 	a, b := d.float(), o.float()
 	sum := new(big.Float).SetPrec(longDoublePrec)
 	switch {
 	case a.IsInf() && b.IsInf() && a.Signbit() != b.Signbit():
-		return LongDouble{sum}, false
+		return LongDouble{f: sum}, false
 	default:
 		sum.Add(a, b)
 	}
 	if !inRange(sum) {
-		return LongDouble{sum.SetInf(sum.Signbit())}, false
+		return LongDouble{f: sum.SetInf(sum.Signbit())}, false
 	}
-	return LongDouble{sum}, true
+	return LongDouble{f: sum}, true
 }
 
 // Append appends the number with at most 17 decimals and no trailing zeros, never with an exponent.
 func (d LongDouble) Append(dst []byte) []byte {
+	if d.f == nil && d.small.plain() {
+		return d.small.append(dst)
+	}
 	n := len(dst)
 	dst = d.float().Append(dst, 'f', longDoubleDigits)
 	end := len(dst)
@@ -101,8 +114,17 @@ func ParseLongDouble(b []byte) (LongDouble, bool) {
 	if neg || b[0] == '+' {
 		b = b[1:]
 	}
+	if small, ok := parseSmall(b); ok {
+		small.neg = neg
+		return LongDouble{small: small}, true
+	}
+	return parseLong(b, neg)
+}
+
+// parseLong is ParseLongDouble for the text after the sign, whatever it is.
+func parseLong(b []byte, neg bool) (LongDouble, bool) {
 	if strings.EqualFold(string(b), "inf") || strings.EqualFold(string(b), "infinity") {
-		return LongDouble{new(big.Float).SetInf(neg)}, true
+		return LongDouble{f: new(big.Float).SetInf(neg)}, true
 	}
 	base := uint64(10)
 	if len(b) > 2 && b[0] == '0' && b[1]|32 == 'x' {
@@ -116,7 +138,7 @@ func ParseLongDouble(b []byte) (LongDouble, bool) {
 	if ok && neg {
 		f.Neg(f)
 	}
-	return LongDouble{f}, ok
+	return LongDouble{f: f}, ok
 }
 
 // scanNumber reads digits with an optional point and exponent. The number is digits × base^exp, or

@@ -35,6 +35,9 @@ func eachMember(x *Edit, visit func(el *Element) bool) {
 }
 
 func rangeSet(x *Edit, from, to int, _ bool, emit func(v listpack.Value)) {
+	if from == to {
+		return
+	}
 	i := 0
 	AsSet(x).Each(func(v listpack.Value) bool {
 		if i >= from {

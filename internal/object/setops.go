@@ -2,6 +2,7 @@ package object
 
 import (
 	"slices"
+	"sync"
 
 	"godwit/internal/intset"
 	"godwit/internal/listpack"
@@ -39,11 +40,24 @@ type filter struct {
 // Filter calls emit for the members of s that each of the others has (in) or none of them (!in),
 // until emit returns false. None of the sets may be changed meanwhile. They may be the same.
 func (s Members) Filter(others []Members, in bool, emit func(v listpack.Value) bool) {
-	if len(others) == 0 {
-		s.Each(emit)
+	switch {
+	case s.Base() == EncIntset && !slices.ContainsFunc(others, Members.notIntset):
+		filterInts(s.Bytes(), others, in, emit)
+		return
+	case !slices.ContainsFunc(others, Members.isTable):
+		s.Each(func(v listpack.Value) bool {
+			for _, o := range others {
+				if o.HasValue(v) != in {
+					return true
+				}
+			}
+			return emit(v)
+		})
 		return
 	}
-	f := &filter{others: others, in: in, emit: emit}
+	f := filters.Get().(*filter)
+	f.others, f.in, f.emit, f.n = others, in, emit, 0
+	defer f.done()
 	ok := true
 	s.Each(func(v listpack.Value) bool {
 		c := &f.batch[f.n]
@@ -55,6 +69,42 @@ func (s Members) Filter(others []Members, in bool, emit func(v listpack.Value) b
 	})
 	if ok {
 		f.flush()
+	}
+}
+
+// filters are kept for the next walk. Each is some kilobytes, on which a walk of a small set would
+// spend most of its time.
+var filters = sync.Pool{New: func() any { return new(filter) }}
+
+// done ends the use of f.
+func (f *filter) done() {
+	f.others, f.emit = nil, nil
+	filters.Put(f)
+}
+
+func (s Members) isTable() bool { return s.Base() == EncHashtable }
+
+func (s Members) notIntset() bool { return s.Base() != EncIntset }
+
+// filterInts is Filter where all sets are intsets. All of them are sorted, so they are walked side
+// by side.
+func filterInts(b []byte, others []Members, in bool, emit func(v listpack.Value) bool) {
+	var few [4]intset.Walk
+	walks := few[:0]
+	for _, o := range others {
+		walks = append(walks, intset.NewWalk(o.Bytes()))
+	}
+next:
+	for i := range intset.Len(b) {
+		n := intset.At(b, i)
+		for j := range walks {
+			if walks[j].Has(n) != in {
+				continue next
+			}
+		}
+		if !emit(listpack.Int(n)) {
+			return
+		}
 	}
 }
 
@@ -117,8 +167,13 @@ func (s Members) HasValue(v listpack.Value) bool {
 	if !v.IsInt {
 		return s.Has(v.B)
 	}
-	if s.Base() == EncIntset {
+	switch s.Base() {
+	case EncIntset:
 		return intset.Has(s.Bytes(), v.N)
+	case EncListpack: // where the text need not be on the heap
+		var tmp [24]byte
+		b := s.Bytes()
+		return listpack.Find(b, listpack.First(b), v.Append(tmp[:0]), 0) != 0
 	}
 	var tmp [24]byte
 	return s.Has(v.Append(tmp[:0]))

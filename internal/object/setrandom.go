@@ -24,7 +24,7 @@ type selector struct {
 }
 
 func (w *selector) next() bool {
-	take := w.h.Rand.IntN(w.left) < w.need
+	take := w.need == w.left || w.h.Rand.IntN(w.left) < w.need
 	w.left--
 	if take {
 		w.need--
@@ -61,6 +61,10 @@ func (s Members) Sample(n int, visit func(v listpack.Value)) {
 		}
 		return
 	}
+	if s.Base() == EncIntset && size/4 > n && size <= maxPicked {
+		s.pickInts(n, visit)
+		return
+	}
 	w := selector{s.H, size, n}
 	s.Each(func(v listpack.Value) bool {
 		if w.need > 0 && w.next() {
@@ -68,6 +72,23 @@ func (s Members) Sample(n int, visit func(v listpack.Value)) {
 		}
 		return w.need > 0
 	})
+}
+
+// maxPicked bounds the intsets that pickInts is for: one bit each on the stack.
+const maxPicked = 4096
+
+// pickInts is Sample for a few of an intset: it draws again when an integer comes up twice.
+func (s Members) pickInts(n int, visit func(v listpack.Value)) {
+	b := s.Bytes()
+	var seen [maxPicked / 64]uint64
+	for size := intset.Len(b); n > 0; {
+		i := s.H.Rand.IntN(size)
+		if bit := uint64(1) << (i % 64); seen[i/64]&bit == 0 {
+			seen[i/64] |= bit
+			visit(listpack.Int(intset.At(b, i)))
+			n--
+		}
+	}
 }
 
 // Pop removes n random members, at most Len, and gives each to take before it goes. The caller

@@ -37,6 +37,11 @@ func Match(pattern, s []byte, nocase bool) bool {
 				star, from = p, i
 				continue
 			}
+			if c := pattern[p]; c == s[i] && c != '?' && c != '[' && c != '\\' {
+				p++ // most of most patterns
+				i++
+				continue
+			}
 			if n, ok := matchOne(pattern[p:], s[i], nocase); ok {
 				p += n
 				i++
