@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"math"
-
 	"strconv"
 	"strings"
 
@@ -204,7 +203,7 @@ func scanCmd(c *engine.Ctx) {
 func keysCmd(c *engine.Ctx) {
 	pattern := c.Args[1]
 	all := string(pattern) == "*"
-	at, n := len(c.Buf), 0
+	at, n := c.Mark(), 0
 	c.DB.Each(func(e object.Entry) {
 		if key := e.Key(); all || scan.Match(pattern, key, false) {
 			c.Bulk(key)
@@ -214,11 +213,11 @@ func keysCmd(c *engine.Ctx) {
 	countedArray(c, at, n)
 }
 
-// countedArray puts the head of an array before the n elements that the reply has from offset at
-// on.
+// countedArray puts the head of an array before the n elements that were written since Mark
+// returned at.
 func countedArray(c *engine.Ctx, at, n int) {
 	var tmp [32]byte
 	head := resp.Writer{Buf: tmp[:0], Proto: c.Proto}
 	head.Array(n)
-	c.Buf = slices.Insert(c.Buf, at, head.Buf...)
+	c.Insert(at, head.Buf)
 }
