@@ -367,10 +367,7 @@ func (a *Arena) dropChunk(i uint32) {
 	a.unmap(a.base[i], a.size[i])
 	a.mapped -= a.size[i]
 	if k := a.meta[i]; k != nil {
-		a.chunks--
-		a.dirty -= bits.OnesCount64(k.dirty)
-		a.free -= bits.OnesCount64(k.freeUnits)
-		a.huge.halves -= countHuge(k.halves[:])
+		a.uncount(k)
 	}
 	a.forgetChunk(i)
 }

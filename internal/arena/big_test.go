@@ -96,3 +96,26 @@ func TestKeptIsBounded(t *testing.T) {
 	require.Zero(t, a.mapped)
 	require.NoError(t, a.Check())
 }
+
+// TestChunksGoInSlices checks that no call of Release gives back more than a part of a chunk.
+func TestChunksGoInSlices(t *testing.T) {
+	a := New()
+	defer a.Close()
+	const size = 100 << 10
+	var refs []Ref
+	for a.Mapped() < 8*chunkSize {
+		refs = append(refs, a.Alloc(size, Values))
+	}
+	for _, r := range refs {
+		a.Free(r, size, Values)
+	}
+	a.dropKeptRuns()
+	calls := 0
+	for held := a.Held(); a.Release(); held = a.Held() {
+		require.LessOrEqual(t, held-a.Held(), int64(releaseBytes))
+		require.NoError(t, a.Check())
+		calls++
+	}
+	require.GreaterOrEqual(t, calls, 7*chunkSize/releaseBytes-1)
+	require.Equal(t, int64(chunkSize), a.Held(), "one empty chunk stays")
+}

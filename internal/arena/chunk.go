@@ -233,53 +233,12 @@ func (a *Arena) dropRun(c *class, r *run) {
 	}
 }
 
-// Idle reports whether Release has something to do.
-func (a *Arena) Idle() bool { return len(a.idle)+len(a.dying) > 0 }
-
-// Dying reports whether freed big blocks wait for Release.
-func (a *Arena) Dying() bool { return len(a.dying) > 0 }
-
-// Waiting returns the bytes that are not in use and wait for Release: freed big blocks, as far as
-// they are still mapped, and empty chunks. It is an upper bound: a chunk that is used again after
-// it was queued counts until Release comes to it.
-func (a *Arena) Waiting() int64 {
-	return a.dyingLeft + int64(len(a.idle))*chunkSize
-}
-
-// WaitingBig returns the bytes of big blocks that were freed and have not gone back to the system:
-// a part of Waiting, and those that are kept for the next block of their size.
-func (a *Arena) WaitingBig() int64 { return a.dyingLeft + a.kept.bytes }
-
-// Held returns the bytes that Release and Discard have not given back to the system.
-func (a *Arena) Held() int64 { return a.mapped - a.goneBytes }
-
 // growing lets the owner free something before the arena takes n bytes more. It does not while a
 // block moves, because the owner might free that block.
 func (a *Arena) growing(n int64) {
 	if a.Growing != nil && !a.moving {
 		a.Growing(n)
 	}
-}
-
-// Release gives at most one empty chunk, or a part of the freed big blocks, back to the system,
-// which takes up to 0.3 ms. It reports whether more is queued. The arena's owner calls it when it
-// has time.
-func (a *Arena) Release() (more bool) {
-	if len(a.dying) > 0 {
-		a.releaseBig()
-		return a.Idle()
-	}
-	for n := len(a.idle); n > 0; n = len(a.idle) {
-		i := a.idle[n-1]
-		a.idle = a.idle[:n-1]
-		k := a.meta[i]
-		k.queued = false
-		if ^k.freeUnits == 0 && i != a.spare { // not used again since it was queued
-			a.dropChunk(i)
-			break
-		}
-	}
-	return len(a.idle) > 0
 }
 
 // findUnits returns the lowest chunk that has n neighbouring free units, and the first of these. So
