@@ -56,6 +56,29 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 	require.Equal(t, "again", do(t, fourth.dial(t), "GET", "k").Text())
 }
 
+// TestRewriteWithoutFolder moves a server's folder away. A rewrite fails then and makes no other
+// folder, and the log goes on in the old one.
+func TestRewriteWithoutFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	s := startServer(t, "--appendonly", "yes", "--appendfsync", "always", "--dir", dir)
+	c := s.dial(t)
+	do(t, c, "SET", "before", 1)
+	require.NoError(t, os.Rename(dir, dir+".gone"))
+	_, err := c.Do("BGREWRITEAOF")
+	require.NoError(t, err)
+	eventually(t, "the rewrite has failed", func() bool {
+		return strings.Contains(do(t, c, "INFO", "persistence").Text(),
+			"aof_last_bgrewrite_status:err")
+	})
+	do(t, c, "SET", "after", 1)
+	require.NoDirExists(t, dir)
+	s.Kill()
+	s = startServer(t, "--appendonly", "yes", "--dir", dir+".gone")
+	require.EqualValues(t, 2, do(t, s.dial(t), "EXISTS", "before", "after").Int)
+}
+
 // TestAOFTurnedOnBesideAnOldLog checks that the log goes on from what the manifest says. A kill
 // before the new base is complete leaves the old log.
 func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
