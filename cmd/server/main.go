@@ -75,7 +75,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 	signals := make(chan os.Signal, 8) // before a client can take the server for started
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGXFSZ) // XFSZ becomes a write error
-	debug.FreeOSMemory() // what is left of reading the configuration
+	debug.FreeOSMemory()                                            // what is left of reading the configuration
 	eng := engine.New(cfg, table, engine.Options{Log: log})
 	crash.Report(crash.Reporter{Write: log.Report, Facts: eng.CrashFacts})
 	defer crash.Guard("main")()
