@@ -72,10 +72,10 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 		return fail(config.Fatal(err, "Godwit "+engine.Version))
 	}
 	options := server.Options{OwnProcessors: server.TuneRuntime(cfg)}
+	debug.FreeOSMemory()               // what is left of reading the configuration
 	signals := make(chan os.Signal, 8) // before a client can take the server for started
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGXFSZ) // XFSZ becomes a write error
-	debug.FreeOSMemory()                                            // what is left of reading the configuration
 	eng := engine.New(cfg, table, engine.Options{Log: log})
 	crash.Report(crash.Reporter{Write: log.Report, Facts: eng.CrashFacts})
 	defer crash.Guard("main")()
