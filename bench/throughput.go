@@ -53,8 +53,8 @@ func (b *bench) loadAndSettle(ctx context.Context, s *server, from, to, valueSiz
 func (b *bench) throughput(ctx context.Context, all []*server) error {
 	c := b.report.compare(titleStrings,
 		fmt.Sprintf("CPU time of the server, and redis-benchmark with 50 connections. %s keys, "+
-			"%d-byte values. A server's own CPU time leaves out what the kernel does for it, "+
-			"which is the same for all: mostly sending replies.",
+			"%d-byte values. A server's own CPU time leaves out what the kernel does for it: "+
+			"mostly reading requests and sending replies.",
 			count(b.plan.keys), b.plan.valueSize),
 		[]string{"command", "pipeline"}, measureCPU, measureUser, measureOps)
 	for _, test := range testNames {

@@ -23,7 +23,7 @@ var largeReplies = [][]any{
 	{"ZRANGE", "zset", 0, -1, "WITHSCORES"}, {"SORT", "list", "ALPHA"},
 	{"HSCAN", "hash", 0, "COUNT", 1 << 20}, {"EVAL", "return redis.call('GET', 'v2')", 0},
 	{"EVAL", "return redis.call('LRANGE', 'list', 0, -1)", 0}, {"DUMP", "incompressible"},
-	{"ECHO", strings.Repeat("e", 3*mib)},
+	{"ECHO", strings.Repeat("e", 3*mib)}, {"KEYS", "key:*"},
 }
 
 // fillLarge makes what largeReplies read, and returns what the replies in fixed order are.
@@ -55,6 +55,9 @@ func fillLarge(t *testing.T, c *client.Client) map[string]string {
 	}
 	want["list"] += list.String()
 	want["numbers"] += numbers.String()
+	for i := range 12000 {
+		c.Queue("SET", fmt.Sprintf("key:%0100d", i), "")
+	}
 	_, err := c.Pipeline()
 	require.NoError(t, err)
 	do(t, c, "EVAL", `local t = {}
@@ -84,7 +87,11 @@ func TestLargeReplies(t *testing.T) {
 	addr := fmt.Sprint("127.0.0.1:", freePort())
 	s := startServer(t, append(p.args(), "--tls-port", addr[len("127.0.0.1:"):])...)
 	want := fillLarge(t, s.dial(t))
-	for proto, secure := range map[int]bool{2: false, 3: true} {
+	for _, way := range []struct {
+		proto  int
+		secure bool
+	}{{2, false}, {3, false}, {3, true}} {
+		proto, secure := way.proto, way.secure
 		c := s.dial(t)
 		if secure {
 			conn, err := tls.Dial("tcp", addr, p.client(true))
@@ -100,6 +107,51 @@ func TestLargeReplies(t *testing.T) {
 				t.Fatalf("%s: the reply is not what was stored", name)
 			}
 		}
+	}
+}
+
+// TestLargeReplyToBlocked wakes a blocked client with a reply of 2 MB, and one that had more input
+// waiting behind its command. The sum of clients' memory counts that input, also of a client that
+// was at rest, on connections of both kinds.
+func TestLargeReplyToBlocked(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	p, err := newPKI(t.TempDir())
+	require.NoError(t, err)
+	addr := fmt.Sprint("127.0.0.1:", freePort())
+	s := startServer(t, append(p.args(), "--tls-port", addr[len("127.0.0.1:"):])...)
+	c := s.dial(t)
+	for _, secure := range []bool{false, true} {
+		waiter := s.dial(t)
+		if secure {
+			conn, err := tls.Dial("tcp", addr, p.client(true))
+			require.NoError(t, err)
+			t.Cleanup(func() { conn.Close() })
+			waiter = client.New(conn)
+		}
+		waiter.Queue("BLMPOP", 0, 1, "l", "LEFT", "COUNT", 100000)
+		require.NoError(t, waiter.Flush())
+		eventually(t, "the client is blocked", func() bool {
+			return infoNumber(do(t, c, "INFO", "clients").Text(), "blocked_clients") == 1
+		})
+		time.Sleep(3 * time.Second) // it comes to rest
+		waiter.Queue("ECHO", strings.Repeat("e", 8*mib))
+		require.NoError(t, waiter.Flush())
+		eventually(t, "the waiting input is counted", func() bool {
+			return infoNumber(do(t, c, "INFO", "memory").Text(), "mem_clients_normal") > 8*mib
+		})
+		elem, push := strings.Repeat("x", 200), []any{"RPUSH", "l"}
+		for range 10000 {
+			push = append(push, elem)
+		}
+		do(t, c, push...)
+		popped, err := waiter.Receive()
+		require.NoError(t, err)
+		require.Len(t, popped.Elems[1].Strings(), 10000)
+		require.Equal(t, elem, popped.Elems[1].Strings()[9999])
+		echo, err := waiter.Receive()
+		require.NoError(t, err)
+		require.Len(t, echo.Text(), 8*mib)
 	}
 }
 

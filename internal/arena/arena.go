@@ -28,7 +28,7 @@
 //   - A run with no live block goes back to its chunk, a chunk with no run goes back to the system,
 //     except one of each kept so that alternating Alloc and Free at the border stays cheap (of runs
 //     only those of blocks below 16 KiB).
-//     Unmapping a chunk takes up to 0.3 ms, and the last of many Frees may empty dozens: they wait
+//     Unmapping a chunk takes up to 0.8 ms, and the last of many Frees may empty dozens: they wait
 //     for Release.
 //
 // Cost: Alloc and Free are a few ns and O(1) (a new run: one search of a bitmap), no Go allocation

@@ -54,7 +54,8 @@ func (f Half) Collapse() (done bool, took time.Duration, err error) {
 	return err == nil, time.Since(start), err
 }
 
-// residentPages reports whether all pages of the half are.
+// residentPages reports whether all pages of the half are. The system counts pages that were read
+// and never written, as a new table may have: they take memory only when the half is collapsed.
 func residentPages(p unsafe.Pointer) bool {
 	pages := make([]byte, halfBytes/os.Getpagesize())
 	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(p), halfBytes,
@@ -79,5 +80,5 @@ func warmUp() {
 	if unix.Madvise(page, unix.MADV_HUGEPAGE) == nil {
 		page[0] = 1
 	}
-	_ = munmap(p, 2*halfBytes) // what stays mapped is a page
+	_ = munmap(p, 2*halfBytes) // if this fails, one huge page is wasted
 }

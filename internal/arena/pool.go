@@ -126,7 +126,7 @@ func poison(b []byte) {
 // account publishes the arena's numbers. The lock must be held.
 func (p *Pool) account() {
 	p.used.Store(p.a.Used())
-	if idle := p.a.Idle(); idle != p.idle.Load() {
+	if idle := p.a.Idle() || p.a.Trimming(); idle != p.idle.Load() {
 		p.idle.Store(idle)
 	}
 }
@@ -151,26 +151,27 @@ func (p *Pool) Release() (more bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	more = p.a.Release()
+	if p.a.Idle() {
+		p.a.Release()
+	} else {
+		p.a.TrimSlice()
+	}
 	p.account()
-	return more
+	return p.idle.Load()
 }
 
-// BeginTrim lets mappings go that were kept for buffers of their size and that nobody has wanted
-// since the last call. Release gives them back.
+// BeginTrim lets go what was kept for buffers of its size and nobody has wanted since the last
+// call, and everything that is free if that is much. Release gives it back.
 func (p *Pool) BeginTrim() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.a.ageKept()
+	a := p.a
+	a.ageKept()
+	if a.Resident()-a.Used()-a.kept.bytes > max(trimFrom, a.Used()/8) {
+		a.queueSpare()
+		a.beginSweep()
+	}
 	p.account()
-}
-
-// Free returns the resident bytes that are in no buffer. It leaves out the mappings that BeginTrim
-// deals with.
-func (p *Pool) Free() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.a.Resident() - p.a.Used() - p.a.kept.bytes
 }
 
 // Trim gives all that is free back to the system.

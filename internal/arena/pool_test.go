@@ -54,6 +54,34 @@ func TestPool(t *testing.T) {
 	}
 }
 
+// TestPoolTrims checks that what a pool has too much of goes back, and no more than a part of a
+// chunk with each call of Release.
+func TestPoolTrims(t *testing.T) {
+	p := NewPool()
+	var held []Buffer
+	for range 300 {
+		b := p.Get(100 << 10)
+		clear(b.B[:cap(b.B)])
+		held = append(held, b)
+	}
+	before := p.Resident()
+	for i := range held {
+		p.Put(&held[i])
+	}
+	p.BeginTrim()
+	for last := p.Resident(); p.Release(); last = p.Resident() {
+		if n := last - p.Resident(); n > releaseBytes {
+			t.Fatalf("one call of Release gave %d bytes back", n)
+		}
+		if err := p.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := p.Resident(); before < 300*100<<10 || n > trimFrom {
+		t.Fatalf("%d of %d bytes are resident in an empty pool", n, before)
+	}
+}
+
 // TestTrim frees at random and trims. All free memory must be given back, and the counts must
 // agree.
 func TestTrim(t *testing.T) {

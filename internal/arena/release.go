@@ -45,10 +45,21 @@ func (a *Arena) Release() (more bool) {
 	return a.Idle()
 }
 
-// releaseChunk begins to give an empty chunk back. Two huge pages go at once: a part of one would
-// have to be cut off first.
+// queueSpare leaves the empty chunk that is kept to Release.
+func (a *Arena) queueSpare() {
+	i := a.spare
+	a.spare = 0
+	if i != 0 && !a.meta[i].queued {
+		a.meta[i].queued = true
+		a.idle = append(a.idle, i)
+	}
+}
+
+// releaseChunk begins to give an empty chunk back. One of few pages goes at once, and so do two
+// huge pages: a part of one would have to be cut off first.
 func (a *Arena) releaseChunk(i uint32, k *chunk) {
-	if countHuge(k.halves[:]) == halvesInChunk {
+	if countHuge(k.halves[:]) == halvesInChunk ||
+		bits.OnesCount64(k.dirty)<<unitShift <= releaseBytes {
 		a.dropChunk(i)
 		return
 	}

@@ -67,9 +67,13 @@ func (a *Arena) dropKeptRuns() {
 func (a *Arena) BeginTrim() {
 	a.ageKept()
 	if a.FreeUnits()+a.keptRuns() >= max(trimFrom, a.mapped/trimShare) {
-		a.dropKeptRuns()
-		a.trim = uint32(len(a.meta))
+		a.beginSweep()
 	}
+}
+
+func (a *Arena) beginSweep() {
+	a.dropKeptRuns()
+	a.trim = uint32(len(a.meta))
 }
 
 // Trimming reports whether TrimSlice has something to do.

@@ -6,7 +6,6 @@ import (
 	"godwit/internal/bloom"
 	"godwit/internal/engine"
 	"godwit/internal/object"
-	"godwit/internal/resp"
 )
 
 // The BF commands reply as RedisBloom's do, also with errors that lack the word ERR.
@@ -270,8 +269,5 @@ func (o *bfOptions) addAll(c *engine.Ctx, items [][]byte, create bool) {
 			break
 		}
 	}
-	var tmp [32]byte
-	head := resp.Writer{Buf: tmp[:0], Proto: c.Proto}
-	head.Array(n)
-	c.Insert(at, head.Buf)
+	countedArray(c, at, n)
 }

@@ -205,7 +205,7 @@ func keysCmd(c *engine.Ctx) {
 	all := string(pattern) == "*"
 	at, n := c.Mark(), 0
 	c.DB.Each(func(e object.Entry) {
-		if key := e.Key(); all || scan.Match(pattern, key, false) {
+		if key := e.Key(); (all || scan.Match(pattern, key, false)) && !overOutput(c) {
 			c.Bulk(key)
 			n++
 		}

@@ -44,14 +44,14 @@ func memoryTable() []Directive {
 		{Name: "activerehashing", Default: "yes",
 			Doc:   "Move tables to their new size in idle time too.",
 			value: yesNo(func(c *Config) *bool { return &c.ActiveRehashing })},
+		{Name: "disable-thp", Default: "yes", Flags: Immutable,
+			Doc:   "Use huge pages for full memory only, even if the system would always.",
+			value: yesNo(func(c *Config) *bool { return &c.DisableTHP })},
 	}
 }
 
 func defragTable() []Directive {
 	return []Directive{
-		{Name: "disable-thp", Default: "yes", Flags: Immutable,
-			Doc:   "Use huge pages for full memory only, whatever the system's setting.",
-			value: yesNo(func(c *Config) *bool { return &c.DisableTHP })},
 		{Name: "activedefrag", Default: "yes",
 			Doc:   "Move values together when memory is fragmented.",
 			value: yesNo(func(c *Config) *bool { return &c.ActiveDefrag })},

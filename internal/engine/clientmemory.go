@@ -15,8 +15,9 @@ import (
 // at most a second old. Before anyone is closed because of it, all are counted anew.
 //
 // The round leaves out clients at rest: those without buffers that nothing has reached and that
-// have been sent nothing since they were last counted. What counts of them cannot have changed.
-// Connections stir their client whenever they have run its input or take replies for it.
+// have been sent nothing since they were last counted. What counts of them cannot have grown; a
+// watch that a change of its key has ended counts until the client is stirred. Connections stir
+// their client whenever they have received something, run its input or take replies for it.
 
 // clientMemory is the sum over all clients.
 type clientMemory struct {

@@ -32,7 +32,8 @@ func HugeRests(spent time.Duration, trouble ...bool) (rests []time.Duration) {
 
 // HugeRefused reports whether the system has refused the last huge page, or all of them.
 func (e *Engine) HugeRefused() bool {
-	return !e.huge.running.Load() && (e.huge.off || e.huge.trouble)
+	h := &e.huge
+	return !h.running.Load() && (h.off || h.trouble && len(h.done) > 0 && !h.done[len(h.done)-1])
 }
 
 // StirredClients returns how many clients the cron goes round.

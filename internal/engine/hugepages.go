@@ -17,7 +17,7 @@ import (
 // of the time: a batch ends after hugeBatch halves or hugeSpend, and the next one waits hugeRest
 // times as long as this one took. A refusal, which as a rule means that the system has no memory in
 // one piece, or a call that takes longer than hugeSlow brings a longer pause, which doubles each
-// time. A kernel that does not know the call is not asked again.
+// time. A kernel that finds every call invalid, because it does not know it, is not asked again.
 //
 // The goroutine lives for its batch only. The cron picks up the results, so none of this wakes a
 // server that is idle.
@@ -29,6 +29,7 @@ const (
 	hugeRest  = 20
 	hugeSlow  = 50 * time.Millisecond
 	hugeLate  = 5 * time.Minute // the longest pause
+	hugeTries = 3               // calls in turn that a kernel finds invalid
 )
 
 // hugePages is the state of that work. While it runs, what follows running belongs to its
@@ -45,7 +46,7 @@ type hugePages struct {
 	done    []bool       // which of these it has collapsed
 	spent   time.Duration
 	trouble bool // a refusal or a slow call
-	any     bool // a collapse has succeeded once
+	invalid int  // calls that the kernel has found invalid since one succeeded
 }
 
 // collapseHuge is the part of the cron that looks after huge pages.
@@ -82,11 +83,16 @@ func (h *hugePages) run() {
 		done, took, err := f.Collapse()
 		h.tried++
 		h.done = append(h.done, done)
-		h.any = h.any || done
 		h.spent += took
 		h.trouble = err != nil || took > hugeSlow
-		h.off = errors.Is(err, syscall.EINVAL) && !h.any
-		if h.spent >= hugeSpend || h.trouble {
+		switch {
+		case done:
+			h.invalid = 0
+		case errors.Is(err, syscall.EINVAL): // which raced page tables may bring too
+			h.invalid++
+			h.off = h.invalid == hugeTries
+		}
+		if h.spent >= hugeSpend || h.trouble || h.tried == hugeBatch {
 			return
 		}
 	}

@@ -116,11 +116,7 @@ func (e *Engine) trimArena() {
 	}
 	e.mem.trimmed = e.lastNs
 	e.KS.A.BeginTrim()
-	p := e.Buffers
-	p.BeginTrim()
-	if p.Free() > max(2<<20, p.Used()/8) {
-		p.Trim()
-	}
+	e.Buffers.BeginTrim()
 }
 
 // giveBackGoMemory begins to give memory back to the system that Go's heap has no use for. It is

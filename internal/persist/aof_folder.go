@@ -172,8 +172,8 @@ func (a *AOF) ofLog(name string) (seq int64, kind byte, ok bool) {
 	return 0, 0, false
 }
 
-// makeDir makes the log's folder if there is none. It does not make the folder above: where that has
-// gone, its volume may be unmounted or moved.
+// makeDir makes the log's folder if there is none. It does not make the folder above: where that
+// has gone, its volume may be unmounted or moved.
 func (a *AOF) makeDir() error {
 	if _, err := a.o.FS.Stat(a.root); err != nil {
 		return fmt.Errorf("can't open the folder %s: %s", a.root, logging.OSError(err))

@@ -33,7 +33,7 @@ type Writer struct {
 	Proto int
 	// Stage takes what does not fit a large Buf. If it is nil, Buf grows.
 	Stage Stage
-	// Staged is how many bytes Stage took since its owner has reset it.
+	// Staged is how many bytes were handed to Stage, taken or not, since its owner has reset it.
 	Staged int
 
 	held bool // see Mark

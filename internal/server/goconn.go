@@ -166,6 +166,7 @@ func (c *goConn) leave() {
 func (c *goConn) input(fresh []byte) bool {
 	c.enter()
 	c.received(len(fresh))
+	c.stir()
 	if c.ended() {
 		c.leave()
 		return false
