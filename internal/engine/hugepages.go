@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -15,22 +16,31 @@ import (
 // Every hugeEvery the cron sweeps the arena for halves of chunks that have been full for a while,
 // and a goroutine has the system collapse them, beside the executor. It takes at most a twentieth
 // of the time: a batch ends after hugeBatch halves or hugeSpend, and the next one waits hugeRest
-// times as long as this one took. A refusal, which as a rule means that the system has no memory in
-// one piece, or a call that takes longer than hugeSlow brings a longer pause, which doubles each
-// time. A kernel that finds every call invalid, because it does not know it, is not asked again.
+// times as long as this one took. Where there are few processors, it competes with the executor or
+// its clients for one of them, so a batch is one half. A refusal, which as a rule means that the
+// system has no memory in one piece, or a call that takes longer than hugeSlow brings a longer
+// pause, which doubles each time. A kernel that finds every call invalid, because it does not know
+// it, is not asked again.
 //
 // The goroutine lives for its batch only. The cron picks up the results, so none of this wakes a
 // server that is idle.
 
 const (
 	hugeEvery = time.Second
-	hugeBatch = 8
 	hugeSpend = 4 * time.Millisecond
 	hugeRest  = 20
 	hugeSlow  = 50 * time.Millisecond
 	hugeLate  = 5 * time.Minute // the longest pause
 	hugeTries = 3               // calls in turn that a kernel finds invalid
 )
+
+// hugeBatch returns how many halves a batch has at most.
+func hugeBatch() int {
+	if runtime.NumCPU() < 4 {
+		return 1
+	}
+	return 8
+}
 
 // hugePages is the state of that work. While it runs, what follows running belongs to its
 // goroutine.
@@ -65,7 +75,7 @@ func (e *Engine) collapseHuge() {
 		h.sweptNs = e.lastNs
 		e.KS.A.BeginHuge()
 	}
-	if h.halves = e.KS.A.FullHalves(h.halves, hugeBatch); len(h.halves) == 0 {
+	if h.halves = e.KS.A.FullHalves(h.halves, hugeBatch()); len(h.halves) == 0 {
 		return
 	}
 	h.running.Store(true)
@@ -92,7 +102,7 @@ func (h *hugePages) run() {
 			h.invalid++
 			h.off = h.invalid == hugeTries
 		}
-		if h.spent >= hugeSpend || h.trouble || h.tried == hugeBatch {
+		if h.spent >= hugeSpend || h.trouble || h.tried == hugeBatch() {
 			return
 		}
 	}
