@@ -13,7 +13,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp/client"
 )
 
 // pki is a certificate authority made for a test, with a server and a client that it has signed.
@@ -128,4 +133,13 @@ func (p *pki) write(name, kind string, der []byte) (string, error) {
 		err = fmt.Errorf("certificate: %w", err)
 	}
 	return path, err
+}
+
+// dial connects by TLS, with a certificate, until the test ends.
+func (p *pki) dial(t testing.TB, addr string) *client.Client {
+	t.Helper()
+	conn, err := tls.Dial("tcp", addr, p.client(true))
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return client.New(conn)
 }

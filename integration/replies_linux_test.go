@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"crypto/tls"
 	"fmt"
 	"io"
 	"slices"
@@ -94,10 +93,7 @@ func TestLargeReplies(t *testing.T) {
 		proto, secure := way.proto, way.secure
 		c := s.dial(t)
 		if secure {
-			conn, err := tls.Dial("tcp", addr, p.client(true))
-			require.NoError(t, err)
-			t.Cleanup(func() { conn.Close() })
-			c = client.New(conn)
+			c = p.dial(t, addr)
 		}
 		do(t, c, "HELLO", proto)
 		for _, args := range largeReplies {
@@ -124,10 +120,7 @@ func TestLargeReplyToBlocked(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		waiter := s.dial(t)
 		if secure {
-			conn, err := tls.Dial("tcp", addr, p.client(true))
-			require.NoError(t, err)
-			t.Cleanup(func() { conn.Close() })
-			waiter = client.New(conn)
+			waiter = p.dial(t, addr)
 		}
 		waiter.Queue("BLMPOP", 0, 1, "l", "LEFT", "COUNT", 100000)
 		require.NoError(t, waiter.Flush())

@@ -1,14 +1,12 @@
 package integration
 
 import (
-	"crypto/tls"
 	"strconv"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -95,9 +93,7 @@ func (w *waiting) busy() {
 		c := w.s.dial(w)
 		require.True(w, do(w, c, "BLPOP", "none", "0.005").IsNull())
 		require.NoError(w, c.Close())
-		conn, err := tls.Dial("tcp", w.tls, w.pki.client(true))
-		require.NoError(w, err)
-		c = client.New(conn)
+		c = w.pki.dial(w, w.tls)
 		require.Equal(w, "PONG", do(w, c, "PING").Text())
 		require.NoError(w, c.Close())
 	}
