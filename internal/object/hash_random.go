@@ -17,10 +17,6 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value) bool) {
 		}
 		return
 	}
-	if h.Base() == EncPairs {
-		h.randomPairs(n, f)
-		return
-	}
 	if n == 1 {
 		skip := h.H.Rand.IntN(h.Len())
 		h.Each(func(field, value listpack.Value) bool {
@@ -29,6 +25,10 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value) bool) {
 			}
 			return skip >= 0
 		})
+		return
+	}
+	if h.Base() == EncPairs {
+		h.randomPairs(n, f)
 		return
 	}
 	// A walk for each choice would cost n × fields.
