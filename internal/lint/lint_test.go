@@ -41,6 +41,7 @@ var layers = map[string]int{
 var sameLayer = map[string][]string{
 	"internal/arena":     {"internal/invariant"},
 	"internal/quicklist": {"internal/listpack"},
+	"internal/stream":    {"internal/listpack"},
 	"internal/hll":       {"internal/murmur"},
 }
 

@@ -1,0 +1,121 @@
+package stream
+
+// Part is a piece of a stream on its way into a file, a rewritten log or another stream. All parts
+// of a stream together are the stream. They come in this order:
+//
+//	PartEntries …                              the entries, a block each, by ascending ID
+//	PartMeta
+//	for each group, in the order of their names:
+//	    PartGroup
+//	    PartPending …                          all that is pending, by ascending ID
+//	    for each consumer, in the order of their names:
+//	        PartConsumer
+//	        PartOwned …                        what it has pending, by ascending ID
+//	    PartNacked …                           what was given back, in that order
+//	PartEnd
+//
+// What a Part refers to is good until the next one or the next change of the stream.
+type Part struct {
+	Kind     PartKind
+	Meta     *Meta         // of PartMeta
+	Group    *GroupInfo    // of PartGroup, PartPending, PartConsumer, PartOwned and PartNacked
+	Consumer *ConsumerInfo // of PartConsumer and PartOwned
+
+	block []byte // of entries, rows or IDs
+	info  block  // of entries
+	it    Iter   // of EachEntry
+	partRows
+}
+
+// PartKind is what a Part is.
+type PartKind uint8
+
+// The kinds of parts.
+const (
+	PartEntries PartKind = iota
+	PartMeta
+	PartGroup
+	PartPending
+	PartConsumer
+	PartOwned
+	PartNacked
+	PartEnd
+)
+
+// Meta is what there is to say of a stream beside its parts.
+type Meta struct {
+	Nodes      int // PartEntries
+	Len        int
+	LastID     ID
+	First      ID
+	MaxDeleted ID
+	Added      uint64
+	Groups     int
+	Nacked     int   // pending entries of all groups that were given back
+	IDMP       *IDMP // a copy, nil if the stream has none of its own
+	Producers  []Producer
+}
+
+// GroupInfo is a group as it is saved.
+type GroupInfo struct {
+	Name      string
+	LastID    ID
+	Read      int64
+	Pending   int
+	Nacked    int
+	Consumers []*ConsumerInfo
+}
+
+// ConsumerInfo is a consumer as it is saved.
+type ConsumerInfo struct {
+	Name         string
+	Seen, Active int64
+	Pending      int
+}
+
+// EachEntry calls f for the entries of PartEntries.
+func (p *Part) EachEntry(f func(it *Iter)) {
+	p.it.x, p.it.from, p.it.to = nil, ID{}, MaxID
+	p.it.begin(&p.info, p.block)
+	for p.it.Next() {
+		f(&p.it)
+	}
+}
+
+// Rows returns the number of entries, rows or IDs of the part.
+func (p *Part) Rows() int {
+	if p.Kind == PartEntries {
+		return p.info.live
+	}
+	return p.groupRows()
+}
+
+// EachPart calls visit for all parts of the stream until it returns false.
+func (s *Stream) EachPart(visit func(p *Part) bool) {
+	p := &Part{}
+	x := &s.entries
+	for at, ok := x.head(); ok; at, ok = x.next(at) {
+		p.info = x.at(at)
+		p.block = x.data(&p.info)
+		if !visit(p) {
+			return
+		}
+	}
+	*p = Part{Kind: PartMeta, Meta: s.Meta()}
+	if !visit(p) || !s.eachGroupPart(p, visit) {
+		return
+	}
+	*p = Part{Kind: PartEnd}
+	visit(p)
+}
+
+// Parts returns the number of parts.
+func (s *Stream) Parts() int { return s.entries.blocks + 1 + s.groupParts() + 1 }
+
+// Meta returns what there is to say of the stream beside its parts.
+func (s *Stream) Meta() *Meta {
+	m := &Meta{Nodes: s.Nodes(), Len: s.n, LastID: s.LastID, First: s.First(),
+		MaxDeleted: s.MaxDeleted, Added: s.Added}
+	s.groupMeta(m)
+	return m
+}
