@@ -120,7 +120,8 @@ func restoreCmd(c *engine.Ctx) {
 	var v rdb.Value
 	var err error
 	if crash.Contain("decoding the payload of RESTORE", func() {
-		v, err = rdb.Restore(c.Args[3], !c.E.Debug.SkipChecksums)
+		v, err = rdb.Restore(c.Args[3], rdb.ReadOptions{NoChecksum: c.E.Debug.SkipChecksums,
+			Streams: c.E.KS.Heap.Lim.Stream})
 	}) {
 		c.Err(engine.ErrInternal)
 		return

@@ -167,6 +167,8 @@ type Config struct {
 	HLLSparseMaxBytes      int64
 	StreamNodeMaxBytes     int64
 	StreamNodeMaxEntries   int64
+	StreamIDMPDuration     int64 // seconds
+	StreamIDMPMaxSize      int64
 
 	// Bloom filters that are created without these options.
 	BFErrorRate       float64

@@ -369,5 +369,11 @@ func encodingTable() []Directive {
 		{Name: "stream-node-max-entries", Default: "100",
 			Doc:   "Entries of a stream's node; 0 sets no limit.",
 			value: integer(0, maxLong, func(c *Config) *int64 { return &c.StreamNodeMaxEntries })},
+		{Name: "stream-idmp-duration", Default: "100",
+			Doc:   "Seconds for which a stream keeps the idempotent IDs of its producers.",
+			value: integer(1, 86400, func(c *Config) *int64 { return &c.StreamIDMPDuration })},
+		{Name: "stream-idmp-maxsize", Default: "100",
+			Doc:   "Idempotent IDs that a stream keeps of each producer.",
+			value: integer(1, 10000, func(c *Config) *int64 { return &c.StreamIDMPMaxSize })},
 	}
 }

@@ -89,8 +89,21 @@ func (e *Engine) Cron() {
 	e.persistCron()
 	e.makeRoom(nil)
 	e.defragCron()
+	e.expireRecords()
 	e.KS.AssertRecords()
 }
+
+// expireRecords looks after the records of streams' producers: after all of them in a turn, unless
+// there are more than recordsPerTick.
+func (e *Engine) expireRecords() {
+	if sh := e.KS.Heap.Streams(); sh.Producing() > 0 {
+		sh.ExpireRecords(e.now, recordsPerTick)
+	}
+}
+
+// recordsPerTick is how many streams and producers one cron turn looks at: about a tenth of a
+// millisecond's worth.
+const recordsPerTick = 1000
 
 func (e *Engine) sampleRates() {
 	s := &e.cron

@@ -8,6 +8,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
 	"godwit/internal/object"
+	"godwit/internal/stream"
 )
 
 // ConfigChanged applies the directives that CONFIG SET has changed. What can fail comes first, so
@@ -79,6 +80,8 @@ func (e *Engine) params() keyspace.Params {
 			ZSetMaxListpackEntries: int(c.ZsetMaxListpackEntries),
 			ZSetMaxListpackValue:   int(c.ZsetMaxListpackValue),
 			ListMaxListpackSize:    c.ListMaxListpackSize, ListCompressDepth: c.ListCompressDepth,
+			Stream: stream.Limits{
+				NodeBytes: int(c.StreamNodeMaxBytes), NodeEntries: int(c.StreamNodeMaxEntries)},
 		},
 	}
 }

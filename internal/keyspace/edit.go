@@ -63,6 +63,12 @@ func (db *DB) Install(key []byte, x *object.Edit) {
 	x.E = object.Entry{}
 }
 
+// CreateStream stores an empty stream under a key that a lookup has found absent, and opens it.
+func (db *DB) CreateStream(key []byte) *object.Edit {
+	v := object.StreamValue(db.ks.Heap)
+	return db.Open(db.insert(db.ks.Hash(key), key, &v, 0))
+}
+
 // CreateSketch stores a sketch under a key that a lookup has found absent, and opens it.
 func (db *DB) CreateSketch(key []byte, t object.Type, s *object.Sketch) *object.Edit {
 	v := s.Value(t)

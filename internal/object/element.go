@@ -3,6 +3,7 @@ package object
 import (
 	"godwit/internal/listpack"
 	"godwit/internal/quicklist"
+	"godwit/internal/stream"
 )
 
 // Element is one element of a value, whatever its type and encoding. Digests, files and commands
@@ -14,12 +15,13 @@ type Element struct {
 	Score    float64            // of a sorted set's member
 	Node     *quicklist.Payload // of a list: a whole node, and nothing else
 	Block    int                // of a sketch: the number of the block
+	Part     *stream.Part       // of a stream: a part, and nothing else
 }
 
 // Outline is what a file says of a value before its elements.
 type Outline struct {
 	Type        Type
-	Len         int   // elements; of a list, nodes; of a sketch, chunks or blocks
+	Len         int   // elements; of a list nodes, of a sketch chunks or blocks, of a stream parts
 	MinDeadline int64 // of the fields of a hash, unix ms, 0 if none has one
 	// Due counts the fields that are due when the outline is made, at the time DueAt, unix ms. It
 	// is set for a large hash with deadlines that is being saved, and called before anything
@@ -29,6 +31,8 @@ type Outline struct {
 
 	Header []byte // of a sketch
 	Blocks []int  // of a sketch: how long its blocks are in bytes
+
+	StreamMeta *stream.Meta // of a stream
 }
 
 // Outline fills in the outline of the value, with Len as Each counts.

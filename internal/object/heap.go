@@ -7,6 +7,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
 	"godwit/internal/quicklist"
+	"godwit/internal/stream"
 )
 
 // Large is a collection in its big form: a small Go header whose elements are all in the arena.
@@ -41,6 +42,7 @@ type Limits struct {
 	SetMaxIntsetEntries, SetMaxListpackEntries, SetMaxListpackValue int
 	ZSetMaxListpackEntries, ZSetMaxListpackValue                    int
 	ListMaxListpackSize, ListCompressDepth                          int
+	Stream                                                          stream.Limits
 }
 
 // Heap is what the collections of a keyspace share. It also holds the large ones: an entry names
@@ -57,11 +59,12 @@ type Heap struct {
 	// changes.
 	Saving bool
 
-	seed  maphash.Seed
-	heads int64   // see HeaderBytes
-	slots []Large // by handle; slot 0 is never used
-	free  []uint32
-	lists *quicklist.Shared
+	seed    maphash.Seed
+	heads   int64   // see HeaderBytes
+	slots   []Large // by handle; slot 0 is never used
+	free    []uint32
+	lists   *quicklist.Shared
+	streams *stream.Shared
 
 	frozen      map[arena.Ref]*FrozenString // by block
 	frozenBytes int64                       // see FrozenBytes
@@ -72,7 +75,7 @@ type Heap struct {
 // NewHeap makes an empty heap over the arena.
 func NewHeap(a *arena.Arena, seed maphash.Seed, rng *rand.Rand, lim *Limits) *Heap {
 	return &Heap{A: a, Rand: rng, Lim: lim, seed: seed, slots: make([]Large, 1),
-		lists: quicklist.NewShared(a)}
+		lists: quicklist.NewShared(a), streams: &stream.Shared{A: a}}
 }
 
 // Hash returns the hash of an element.
@@ -105,9 +108,9 @@ func (h *Heap) take(i uint32) Large {
 func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
 
 // HeaderBytes returns what values take of Go's heap: headers of large collections, the table of
-// handles, the books of copies of frozen strings.
+// handles, the books of copies of frozen strings, groups and consumers of streams.
 func (h *Heap) HeaderBytes() int64 {
-	return h.heads + int64(cap(h.slots))*16 + int64(cap(h.free))*4
+	return h.heads + int64(cap(h.slots))*16 + int64(cap(h.free))*4 + h.streams.GoBytes
 }
 
 // LargeCount returns the number of large collections.

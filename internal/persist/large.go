@@ -123,15 +123,15 @@ func (s *SnapshotWriter) capture(db int, e object.Entry) {
 // 1/copiedShare. aheadNodes bounds what one change does.
 //
 // So changes that hit nodes at random leave copies of some 7 % of the list at most. Pushes and pops
-// leave a copy only once in hundreds of times, so they lose little throughput. Sketches are treated
-// alike, with chunks for nodes.
+// leave a copy only once in hundreds of times, so they lose little throughput. Sketches and streams
+// are treated alike, with chunks and parts for nodes.
 const (
 	copiedShare = 32
 	aheadShift  = 2
 	aheadNodes  = 16
 )
 
-// ahead is called before each change of a list or sketch.
+// ahead is called before each change of a list, sketch or stream.
 func (r *largeKey) ahead() {
 	held, kept := r.capture.Copied()
 	made := kept - r.kept

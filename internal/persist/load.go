@@ -58,8 +58,9 @@ const stepTime = 2 * time.Millisecond
 func LoadRDB(src io.Reader, t RDBTarget, o RDBLoadOptions) (n RDBCounts, used int64, err error) {
 	l := rdbLoader{RDBLoadOptions: o, t: t}
 	// One worker less than there are processors: the step that inserts keeps one busy.
-	l.r = rdb.NewReader(src,
-		rdb.ReadOptions{NoChecksum: o.NoChecksum, Workers: max(runtime.GOMAXPROCS(0)-1, 1)})
+	read := rdb.ReadOptions{NoChecksum: o.NoChecksum, Workers: max(runtime.GOMAXPROCS(0)-1, 1)}
+	t.Step(func() { read.Streams = t.Keyspace().Heap.Lim.Stream })
+	l.r = rdb.NewReader(src, read)
 	defer l.r.Close()
 	for !l.done && err == nil {
 		t.Step(func() { err = l.step() })

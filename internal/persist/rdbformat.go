@@ -1,8 +1,6 @@
 package persist
 
 import (
-	"fmt"
-
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/persist/rdb"
@@ -179,35 +177,4 @@ func (r *rdbLarge) Element(dst []byte, el *object.Element) []byte {
 func (r *rdbLarge) End(dst []byte) []byte {
 	r.to.End(r.f.to(dst))
 	return r.f.done()
-}
-
-// notes returns what the operator should know of a file that was written: what made it unreadable
-// for older servers, or what was left out for their sake. serious says that something is missing.
-func (f *RDBFormat) notes() (notes []string, serious bool) {
-	timed := f.enc.Timed
-	switch {
-	case f.o.Whole && f.o.Target.Fixed():
-		if v, want := f.Version(), f.o.Target.Version(); v != want {
-			notes = append(notes, fmt.Sprintf("The base of the AOF has version %d in spite of "+
-				"rdb-version %d, which has no deadlines of fields or no functions", v, want))
-		}
-		return notes, false
-	case timed.N == 0:
-	case !f.o.Target.FieldDeadlines():
-		notes = append(notes, fmt.Sprintf("rdb-version %d: fields of %d hashes were written "+
-			"without their deadlines, of key %.64q first; whoever loads the file keeps them "+
-			"for ever", f.Version(), timed.N, timed.First))
-		serious = true
-	case !f.o.Target.Fixed():
-		notes = append(notes, fmt.Sprintf("The RDB file has version %d, because fields of %d "+
-			"hashes have deadlines, of key %.64q first: Redis before 7.4 and Valkey refuse it. "+
-			"Set rdb-version to 80 to write for Valkey 9, or to 10 or 11 to leave the deadlines "+
-			"out", f.Version(), timed.N, timed.First))
-	}
-	if n := len(f.o.Functions); n > 0 && !f.o.Target.Functions() {
-		notes = append(notes, fmt.Sprintf("rdb-version %d: %d libraries of functions were left out",
-			f.Version(), n))
-		serious = true
-	}
-	return notes, serious
 }

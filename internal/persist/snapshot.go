@@ -31,7 +31,8 @@ type Format interface {
 }
 
 // LargeEncoder encodes the elements of a large value and what ends its key. Elements come in any
-// order, except that the nodes of a list come in theirs.
+// order, except that the nodes of a list, the chunks of a sketch and the parts of a stream come in
+// theirs.
 type LargeEncoder interface {
 	Element(dst []byte, el *object.Element) []byte
 	End(dst []byte) []byte

@@ -8,6 +8,7 @@ import (
 
 	"godwit/internal/listpack"
 	"godwit/internal/lzf"
+	"godwit/internal/stream"
 )
 
 // Decoder reads values from bytes that are all there: a payload, or a record that the Reader has
@@ -20,6 +21,7 @@ type Decoder struct {
 	dup  dupTable
 	// templates are those that the file has defined so far, nil for a payload.
 	templates *templates
+	streams   stream.Limits
 }
 
 // errorf returns an error at the current position.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"godwit/internal/object"
+	"godwit/internal/stream"
 )
 
 // footerLen is the length of what a payload ends with: version and checksum.
@@ -17,14 +18,17 @@ const footerLen = 2 + ChecksumLen
 //	| type | value | version, LE | crc64, LE |
 //	+------+-------+-------------+-----------+
 //
-// The checksum covers everything before it. A payload never loses deadlines of fields: if the
-// target cannot tell them, it is written as for Auto, and such a server refuses it.
+// The checksum covers everything before it. A payload keeps all that commands act upon: if the
+// target cannot tell it, the payload is as for Auto, and such a server refuses it.
 func Dump(e *Encoder, h *object.Heap, en object.Entry) {
 	start := len(e.B)
 	version, target := e.Version, e.Target
 	e.Version = 0
-	if !target.FieldDeadlines() && h.HasFieldDeadlines(en) {
-		e.Target = Auto
+	if t := TypeOf(en.Type()); t.Needs != nil {
+		e.edit.Reset(h, en, nil)
+		if !target.tells(t.Needs(&e.edit)) {
+			e.Target = Auto
+		}
 	}
 	e.Value(h, en)
 	footer(e, start)
@@ -46,8 +50,8 @@ func footer(e *Encoder, start int) {
 }
 
 // Restore decodes a DUMP payload. The value aliases it. Errors are ErrPayload and wrapped
-// ErrFormat. An empty collection is refused.
-func Restore(payload []byte, checksum bool) (Value, error) {
+// ErrFormat. An empty collection is refused. Of the options, NoChecksum and Streams count.
+func Restore(payload []byte, o ReadOptions) (Value, error) {
 	n := len(payload) - footerLen
 	if n < 0 {
 		return Value{}, ErrPayload
@@ -56,18 +60,18 @@ func Restore(payload []byte, checksum bool) (Value, error) {
 	if !ok {
 		return Value{}, ErrPayload
 	}
-	if checksum && CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
+	if !o.NoChecksum && CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
 		return Value{}, ErrPayload
 	}
-	v, err := restore(payload[:n], valkey)
+	v, err := restore(payload[:n], valkey, o.Streams)
 	if err != nil {
 		return v, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	return v, nil
 }
 
-func restore(b []byte, valkey bool) (Value, error) {
-	d := Decoder{b: b}
+func restore(b []byte, valkey bool, streams stream.Limits) (Value, error) {
+	d := Decoder{b: b, streams: streams}
 	op, err := d.Byte()
 	if err == nil && op == opKeyMeta && !valkey {
 		if err = d.keyMeta(); err == nil {

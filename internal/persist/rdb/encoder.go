@@ -19,20 +19,25 @@ type Encoder struct {
 	Compress bool
 	// Target is the version that is written for.
 	Target Target
-	// Whole says to go beyond Target's version rather than leave deadlines of fields out.
+	// Whole says to go beyond Target's version rather than leave anything out.
 	Whole bool
-	// Version is the least version that the appended bytes ask for under Auto, or with Whole: 0 or
-	// VersionFieldDeadlines. The caller resets it.
+	// Version is the least version that the appended bytes ask for under Auto, or with Whole: 0 if
+	// any will do. The caller resets it.
 	Version int
 	// Timed counts the hashes whose fields have deadlines, whether the target can tell them or not.
 	Timed Tally
+	// Streams counts streams.
+	Streams StreamTallies
 
-	lzf   *lzf.Compressor
-	edit  object.Edit
-	pairs []byte // see Encoder.fields
-	later bool   // see Frame
-	spans []later
+	lzf     *lzf.Compressor
+	edit    object.Edit
+	scratch []byte // a listpack that is made for writing
+	later   bool   // see Frame
+	spans   []later
 }
+
+// asks notes that the appended bytes ask for a version.
+func (e *Encoder) asks(version int) { e.Version = max(e.Version, version) }
 
 // Meta is what a record says beside key and value.
 type Meta struct {
@@ -115,13 +120,16 @@ func (e *Encoder) Value(h *object.Heap, en object.Entry) {
 }
 
 // Large begins the record of a large value that is added in steps: as many elements as the outline
-// promised follow through the ElementEncoder, in any order that suits (a list's and a sketch's in
-// their own), in whatever pieces, and then its end. Nothing else may be added to the same stream of
-// bytes in between.
+// promised follow through the ElementEncoder, in any order that suits (those of lists, sketches and
+// streams in their own), in whatever pieces, and then its end. Nothing else may be added to the
+// same stream of bytes in between.
 func (e *Encoder) Large(key []byte, o *object.Outline) ElementEncoder {
 	t := TypeOf(o.Type)
 	if o.MinDeadline != 0 {
 		e.Timed.count(key)
+	}
+	if o.StreamMeta != nil {
+		e.Streams.count(key, o.StreamMeta)
 	}
 	e.B = append(e.B, t.LargeOp(e, o))
 	e.String(key)

@@ -75,7 +75,7 @@ func hashHead(e *Encoder, o *object.Outline) ElementEncoder {
 
 // earliest adds the earliest deadline of a field.
 func (e *Encoder) earliest(ms int64) {
-	e.Version = VersionFieldDeadlines
+	e.asks(VersionFieldDeadlines)
 	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(ms))
 }
 
@@ -135,8 +135,8 @@ func addField(c *Commands, a *adder, el *object.Element) {
 // have or had. Fields that are due are not in it. It is valid until the next call.
 func (e *Encoder) fields(x *object.Edit) []byte {
 	if x.Base() == object.EncPairs {
-		e.pairs = listpack.PairsListpack(e.pairs[:0], x.Bytes())
-		return e.pairs
+		e.scratch = listpack.PairsListpack(e.scratch[:0], x.Bytes())
+		return e.scratch
 	}
 	s := listpack.NewSlice()
 	object.AsHash(x).Each(func(field, value listpack.Value) bool {

@@ -39,15 +39,15 @@
 //
 // # Versions
 //
-// What is written loads in Redis 7.0 (Version). Only a hash whose fields have deadlines needs a
-// record type of Redis 7.4, and raises the version of its file or payload (VersionFieldDeadlines).
+// What is written loads in Redis 7.0 (Version), except for what needs a later record type: hashes
+// whose fields have deadlines, and streams. These raise the version of their file or payload.
 // Versions 1 to VersionMax are read, and Valkey's own (valkey.go).
 //
 //	version  since      adds
 //	11       Redis 7.2  20 a set's listpack, 21 streams whose consumers tell when they were active
 //	12       Redis 7.4  22 to 25 hashes whose fields have deadlines
 //	13       Redis 8.6  26 streams that know their producers; opcode 243, metadata of a key
-//	14       Redis 8.8  27 streams with rejected entries, 28 arrays
+//	14       Redis 8.8  27 streams with entries that were given back, 28 arrays
 //	15       Redis 8.10 29 to 32 hashes whose fields are named by a template; opcode 242, a template
 //
 // Source of the format: what redis-server writes; of versions 13 to 15, their published sources.
@@ -61,8 +61,14 @@ import (
 const (
 	// Version is the version of the files and payloads that are written.
 	Version = 10
+	// VersionStreams is the version that a stream asks for.
+	VersionStreams = 11
 	// VersionFieldDeadlines is the version that a hash with field deadlines asks for.
 	VersionFieldDeadlines = 12
+	// VersionProducers is the version that a stream asks for which knows its producers.
+	VersionProducers = 13
+	// VersionNacked is the version that a stream asks for with entries that were given back.
+	VersionNacked = 14
 	// VersionMax is the latest version that is read, that of Redis 8.10.
 	VersionMax = 15
 
@@ -148,7 +154,7 @@ type Error struct {
 	Offset int64  // of the first byte of what is wrong, from the start of the file or payload
 	Key    []byte // of the record, nil outside of one
 	Reason string
-	// Refused is set if the record is sound but cannot be loaded: what it is, "stream".
+	// Refused is set if the record is sound but cannot be loaded: what it is, "array".
 	Refused string
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"godwit/internal/crash"
+	"godwit/internal/stream"
 )
 
 // RecordKind is what a Record holds.
@@ -53,6 +54,8 @@ type ReadOptions struct {
 	Workers int
 	// Survey goes on behind values that are not read or damaged, as far as their ends are known.
 	Survey bool
+	// Streams bounds the blocks of streams.
+	Streams stream.Limits
 }
 
 // Reader reads a file's records in order. Close it.
@@ -94,6 +97,7 @@ type batch struct {
 
 	survey    bool
 	templates *templates
+	streams   stream.Limits
 }
 
 // chunk is how many bytes are read at a time. A record that is longer gets a buffer that doubles as
@@ -110,7 +114,7 @@ const maxKept = 4 * chunk
 func NewReader(src io.Reader, o ReadOptions) *Reader {
 	r := &Reader{src: src, o: o}
 	r.split = splitter{src: src, noChecksum: o.NoChecksum, survey: o.Survey,
-		templates: new(templates)}
+		templates: new(templates), streams: o.Streams}
 	if o.Workers > 0 {
 		r.start()
 	}
@@ -250,7 +254,7 @@ func (r *Reader) Close() {
 // decode fills in the records.
 func (b *batch) decode() {
 	b.records = slices.Grow(b.records[:0], len(b.spans))[:len(b.spans)]
-	d := Decoder{base: b.base, templates: b.templates}
+	d := Decoder{base: b.base, templates: b.templates, streams: b.streams}
 	for i := range b.spans {
 		sp := &b.spans[i]
 		r := &b.records[i]

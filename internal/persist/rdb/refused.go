@@ -8,8 +8,6 @@ import (
 // Values that are not read. Their records are known, so that a file can be looked at beyond them
 // (ReadOptions.Survey) and a refusal can name what it met.
 //
-//   - A stream (15, 19, 21, 26, 27): nodes, lengths and ids, consumer groups with the entries they
-//     wait for; later ones the producers of entries, and what was rejected.
 //   - An array (28): the number of elements, perhaps where the next one goes, and each element with
 //     its index.
 //   - A rate limiter (33): a number.
@@ -24,16 +22,10 @@ const (
 )
 
 func init() {
-	const stream = "stream"
 	for _, op := range []struct {
 		code        byte
 		shape, what string
 	}{
-		{typeStream, "*(ss)lll*(sll*(888l)*(s8*(88)))", stream},
-		{typeStream2, "*(ss)llllllll*(slll*(888l)*(s8*(88)))", stream},
-		{typeStream3, "*(ss)llllllll*(slll*(888l)*(s88*(88)))", stream},
-		{typeStream4, "*(ss)llllllll*(slll*(888l)*(s88*(88)))ll*(s*(sll))ll", stream},
-		{typeStream5, "*(ss)llllllll*(slll*(888l)*(s88*(88))*(88))ll*(s*(sll))ll", stream},
 		{typeArray, "+(e)", "array"},
 		{typeLimiter, "l", "rate limiter"},
 		{typeModule, shapeNone, "value of a module from before Redis 4.0"},

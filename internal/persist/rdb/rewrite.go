@@ -81,6 +81,11 @@ func (c *Commands) head(args int, name string) {
 	c.B = append(append(c.B, name...), "\r\n"...)
 }
 
+// word adds an argument.
+func (c *Commands) word(s string) {
+	c.B = append(append(appendLength(c.B, len(s)), s...), "\r\n"...)
+}
+
 // textOf returns the element's bytes, printed into digits if it is an integer.
 func textOf(v listpack.Value, digits *[24]byte) []byte {
 	if v.IsInt {

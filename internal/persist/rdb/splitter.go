@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"godwit/internal/stream"
 )
 
 // splitter splits what it reads into batches.
@@ -16,6 +18,7 @@ type splitter struct {
 	valkey     bool // a file of Valkey's: see dialect
 	survey     bool // see ReadOptions
 	templates  *templates
+	streams    stream.Limits
 	db         int
 	base       int64  // offset of what is left
 	rest       []byte // what was read and is not yet in a batch
@@ -27,7 +30,7 @@ type splitter struct {
 // batch reads and splits off at least one record, or sets the batch's err. used, which may be nil,
 // is a batch that is not needed any more.
 func (s *splitter) batch(used *batch) *batch {
-	b := &batch{base: s.base, survey: s.survey, templates: s.templates}
+	b := &batch{base: s.base, survey: s.survey, templates: s.templates, streams: s.streams}
 	var buf []byte
 	if used != nil {
 		b.spans, b.records = used.spans[:0], used.records

@@ -10,7 +10,7 @@ type Target uint8
 
 // The targets. A file of Valkey differs from Redis's in its head too.
 const (
-	Auto      Target = iota // Version, or VersionFieldDeadlines if something asks for it
+	Auto      Target = iota // Version, or what something asks for
 	Redis5                  // 9: Redis 5 and 6; ziplists, no functions
 	Redis70                 // 10
 	Redis72                 // 11: Redis 7.2, Valkey 7.2 and 8
@@ -30,7 +30,15 @@ func (t Target) Version() int { return targetVersions[t] }
 func (t Target) Functions() bool { return t != Redis5 }
 
 // FieldDeadlines reports whether a file can tell the deadlines of a hash's fields.
-func (t Target) FieldDeadlines() bool { return t == Auto || t >= Redis74 }
+func (t Target) FieldDeadlines() bool { return t.tells(VersionFieldDeadlines) }
+
+// tells reports whether a file can have what asks for the version, if need be in another form.
+func (t Target) tells(version int) bool {
+	if t == ValkeyOwn {
+		return version <= VersionFieldDeadlines
+	}
+	return t == Auto || version <= t.Version()
+}
 
 // ziplists reports whether packed collections are ziplists.
 func (t Target) ziplists() bool { return t == Redis5 }

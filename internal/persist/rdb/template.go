@@ -257,7 +257,7 @@ func (d *Decoder) templateListpack(find func(uint64) (*template, error)) (Value,
 	}
 	d.pos = end
 	v := Value{form: formTemplate, enc: object.EncListpack, n: int64(len(t.fields)), b: lp,
-		max: t.max, sketch: &sketchValue{template: t}}
+		max: t.max, rare: &rareValue{template: t}}
 	for p := listpack.Next(lp, first); p != 0; p = listpack.Next(lp, p) {
 		v.max = max(v.max, listpack.Get(lp, p).Len())
 	}
@@ -298,7 +298,7 @@ func (d *Decoder) templateValues(t *template) (Value, error) {
 		}
 	}
 	return Value{form: formTemplate, n: int64(len(t.fields)), b: f.end(), max: max(t.max, f.max),
-		sketch: &sketchValue{template: t}}, nil
+		rare: &rareValue{template: t}}, nil
 }
 
 // nextOfTemplate gives fields and values in turn.
@@ -312,7 +312,7 @@ func (v *Value) nextOfTemplate() object.Next {
 	return func(buf []byte) []byte {
 		i++
 		if i%2 == 1 {
-			return v.sketch.template.fields[i/2]
+			return v.rare.template.fields[i/2]
 		}
 		return values(buf)
 	}

@@ -51,6 +51,12 @@ func init() {
 			return e.fieldsOp(o.MinDeadline != 0)
 		},
 		Head: hashHead,
+		Needs: func(x *object.Edit) int {
+			if x.H.HasFieldDeadlines(x.E) {
+				return VersionFieldDeadlines
+			}
+			return 0
+		},
 		SavedLen: func(x *object.Edit) int {
 			if x.Base() == object.EncPairs { // written as a listpack
 				return savedString(len(listpack.PairsListpack(nil, x.Bytes())))

@@ -32,14 +32,6 @@ func registerSketch(t object.Type, layouts ...*layout) {
 	})
 }
 
-// sketchValue is what a decoded sketch consists of, or the template of a hash: values are made by
-// the million, so they have one pointer for what few of them need.
-type sketchValue struct {
-	head     []byte
-	blocks   [][]byte
-	template *template
-}
-
 func decodeModule(d *Decoder) (Value, error) {
 	at := d.pos
 	id, err := d.Len()
@@ -56,7 +48,7 @@ func decodeModule(d *Decoder) (Value, error) {
 		return Value{}, err
 	}
 	return Value{t: TypeOf(l.t), form: formSketch, n: 1,
-		sketch: &sketchValue{head: head, blocks: blocks}}, nil
+		rare: &rareValue{head: head, blocks: blocks}}, nil
 }
 
 func encodeSketch(e *Encoder, _ byte, x *object.Edit) {
@@ -80,9 +72,9 @@ func savedSketchLen(x *object.Edit) int {
 }
 
 func buildSketch(h *object.Heap, v *Value) (*object.Edit, error) {
-	s := object.NewSketch(h, len(v.sketch.head))
-	copy(s.Head(), v.sketch.head)
-	for _, b := range v.sketch.blocks {
+	s := object.NewSketch(h, len(v.rare.head))
+	copy(s.Head(), v.rare.head)
+	for _, b := range v.rare.blocks {
 		copy(s.Append(len(b)), b)
 	}
 	return s.Detach(v.t.Object), nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"godwit/internal/object"
+	"godwit/internal/stream"
 )
 
 // Type is how a data type goes into files and comes back: all that persistence knows of it. It is
@@ -27,6 +28,10 @@ type Type struct {
 	// SavedLen returns the bytes of the value in a file that compresses nothing, spells no elements
 	// as integers and knows no records of modules: serializedlength of DEBUG OBJECT.
 	SavedLen func(x *object.Edit) int
+
+	// Needs returns the least version that keeps all of the value that commands act upon, 0 for
+	// any. It may be nil.
+	Needs func(x *object.Edit) int
 
 	// Rewrite returns the Rewriter that turns the elements of a value into the commands that
 	// recreate it. That may be a, which is empty. The key does not change until the end.
@@ -157,7 +162,15 @@ type Value struct {
 	timed    bool
 	earliest int64
 
-	sketch *sketchValue // formSketch and formTemplate
+	rare *rareValue
+}
+
+// rareValue is what few values need: they are made by the million, so they have one pointer for it.
+type rareValue struct {
+	head     []byte // of formSketch
+	blocks   [][]byte
+	template *template       // of formTemplate
+	stream   *stream.Builder // of formStream, which has come to its end
 }
 
 type form byte
@@ -170,7 +183,8 @@ const (
 	// 8-byte score or deadline where the type has it.
 	formElements
 	formNodes  // of a list: for each node its container and an uncompressed string
-	formSketch // sketch
+	formSketch // rare.head and rare.blocks
+	formStream // rare.stream; n is 1, for a stream may be empty
 	// formTemplate has the values of a hash's fields, which template names: a listpack behind its
 	// first element if enc is EncListpack, else uncompressed strings.
 	formTemplate

@@ -9,7 +9,8 @@ import "encoding/binary"
 //
 // So it is with opcode 243: slots of a cluster that are being imported, a string and a number of
 // ranges. Payloads have no head: their version says whose they are. Redis's record types from 23 on
-// have no meaning there, and are refused. Source: what valkey-server 9.1 writes.
+// have no meaning there, and are refused, except for those of streams (26, 27): the base of our own
+// log may need them, whatever rdb-version says. Source: what valkey-server 9.1 writes.
 
 const (
 	magicValkey = "VALKEY"
@@ -26,10 +27,13 @@ const (
 // dialect returns the registry's record type for one of the file.
 func dialect(op byte, valkey bool) byte {
 	switch {
-	case op == typeValkeyHashIn || valkey && op > typeValkeyHash && op <= typeLimiter:
+	case op == typeValkeyHashIn:
 		return typeUnknown
-	case valkey && op == typeValkeyHash:
+	case !valkey || op == typeStream4 || op == typeStream5:
+	case op == typeValkeyHash:
 		return typeValkeyHashIn
+	case op > typeValkeyHash && op <= typeLimiter:
+		return typeUnknown
 	}
 	return op
 }
