@@ -140,7 +140,8 @@ func infoClients(t *infoText) {
 		"pubsub_clients", t.e.Hub().Subscribers(), "watching_clients", t.e.WatchingClients(),
 		"clients_in_timeout_table", t.e.TimedClients(),
 		"total_watched_keys", t.e.TotalWatchedKeys(),
-		"total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey", 0)
+		"total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey",
+		t.e.BlockingKeysOnLoss())
 	reason, actions := "none", "none"
 	left, all := t.e.Paused()
 	if left > 0 {

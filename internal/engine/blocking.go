@@ -9,24 +9,34 @@ import (
 //
 // A handler that finds nothing to do its work with calls Ctx.Block. That parks the client: its
 // command is copied into a waiter, which queues up at each of its keys, and the connection offers
-// no further input. When a key appears (Ready), or when it changes or goes (KeyChanged) and one of
-// its waiters wants to know, its queue is noted with what has happened.
+// no further input. When a key appears (Ready), or when it changes or goes (KeyChanged), or a
+// command says that something has happened to it (Ctx.Happened), and one of its waiters wants to
+// know, its queue is noted with what has happened.
 //
 // After the command, transaction, script or slice that did it, the notes are worked off in order.
-// Each queue is served from its oldest waiter on, as far as these wait for what has happened: the
-// handler runs again with the copied arguments, and either replies, which ends the wait, or blocks
-// again, which changes nothing.
+// A queue consists of lines. All in a line wait for the same: one type, the same events, and maybe
+// the same group of rivals. Each line is served from its oldest waiter on, if it waits for what has
+// happened, and the lines together in the order in which their waiters came. A handler runs again
+// with the copied arguments, and either replies, which ends the wait, or blocks again, which
+// changes nothing.
 //
-//	dbs[0]["jobs"] → waitQueue   head → waitNode ⇄ waitNode ⇄ waitNode ← tail   oldest first
-//	                                      │           │
-//	dbs[0]["mail"] → waitQueue   head → waitNode      │                          BLPOP jobs mail
-//	                                      │           │
-//	                   Client.wait →   waiter       waiter  → deadlines: a heap
+//	dbs[0]["jobs"] → waitQueue → waitLine   head → waitNode ⇄ waitNode ← tail   oldest first
+//	                     │                            │         │
+//	                     └─────→ waitLine      head → waitNode  │                XREADGROUP
+//	                                                            │
+//	dbs[0]["mail"] → waitQueue → waitLine   head → waitNode     │                BLPOP jobs mail
+//	                                                  │         │
+//	                            Client.wait →       waiter    waiter
+//
+// Rivals compete for what a key holds: consumers of one group of a stream. If one of them blocks
+// again, nothing is left for those behind it, and they do not run. So a line of thousands costs as
+// much as the few who get something, and one more.
 //
 // Invariants:
-//   - Client.wait is nil unless the client waits. A waiter is in the queue of every one of its
-//     keys, once, for as long as it waits.
-//   - A queue is in the map while it has waiters or is noted as ready.
+//   - Client.wait is nil unless the client waits. A waiter is in a line of every one of its keys,
+//     once, for as long as it waits.
+//   - A line is in its queue while it has waiters. A queue is in the map while it has lines or is
+//     noted as ready.
 //   - Serving never recurses: a key that a served command fills (BLMOVE) is noted at the end, and
 //     its waiters come in the same turn.
 //
@@ -42,10 +52,13 @@ type blocking struct {
 	n         int                     // clients
 	types     [object.NumTypes]int    // clients by the type they wait for
 	wide      int                     // clients that wait for more than WaitArrival
+	timed     int                     // clients that wait until a deadline
 	dbs       []map[string]*waitQueue // by number of database, made when first needed
 	queues    int                     // queues with waiters
+	wideKeys  int                     // queues with waiters for more than WaitArrival
 	ready     []*waitQueue            // in the order in which they became ready
 	paused    []*waitQueue            // ready, but CLIENT PAUSE forbids to serve them
+	walk      []*waitLine             // scratch of serveQueue
 	serving   bool
 	deadlines deadlines
 	seq       uint64
@@ -61,15 +74,15 @@ type waiter struct {
 	size      int64    // of args and all else that the wait takes, bytes
 	t         object.Type
 	events    WaitEvents
+	seq       uint64 // waiters are numbered as they begin to wait
 	nodes     []waitNode
-	deadline  int64 // steady ms, 0: none
-	index     int   // in deadlines
+	deadline  deadline
 	nanos     int64 // that runs of the command have taken so far
 	onTimeout func(*Ctx)
 }
 
 const (
-	waiterBytes = 112 // a waiter without arguments and nodes
+	waiterBytes = 136 // a waiter without arguments and nodes
 	nodeBytes   = 32
 )
 
@@ -81,13 +94,17 @@ func (c *Ctx) MayBlock() bool { return c.Client.Origin == OriginConnection && !c
 type WaitEvents uint8
 
 const (
-	// WaitArrival: a value of the type has come to the key, where none was or another one.
+	// WaitArrival: a value of the type has come to the key, where none was or another one. Or the
+	// value that is there has got what others wait for: an entry of a stream.
 	WaitArrival WaitEvents = 1 << iota
 	// WaitChange: the key has changed, its arrival included, and holds a value of the type.
 	WaitChange
 	// WaitLoss: the key has changed and holds no value of the type any more. It was deleted,
-	// expired, evicted, flushed, renamed, swapped away, or replaced by a value of another type.
+	// expired, evicted, flushed, renamed, swapped away, or replaced by a value of another type. Or
+	// the value that is there has lost what its readers need: a group of a stream.
 	WaitLoss
+	// WaitDue: the time Wait.Due has come, or has to be found anew.
+	WaitDue
 )
 
 // Wait says what a client waits for.
@@ -95,6 +112,12 @@ type Wait struct {
 	Keys   [][]byte    // of the client's database; one may be there several times
 	Type   object.Type // of the value that the command needs
 	Events WaitEvents  // 0 is WaitArrival
+	// Rivals names those who compete for what is at the keys, nil if nobody does. If a run blocks,
+	// a run of those who came later, with equal Rivals, Type and Events, must block as well.
+	Rivals []byte
+	// Due is the time by the steady clock in ms from which on the command will find something, 0
+	// for never. Each run that blocks says it anew. Events must have WaitDue.
+	Due int64
 	// Args are the arguments of the later runs, nil for those of the first. A handler that has
 	// resolved one ("from now on") puts what it means in its place.
 	Args      [][]byte
@@ -116,29 +139,53 @@ func (c *Client) WaitingArgs() [][]byte {
 }
 
 // TimedClients returns the number of clients that wait for keys until a deadline.
-func (e *Engine) TimedClients() int { return len(e.blocking.deadlines) }
+func (e *Engine) TimedClients() int { return e.blocking.timed }
 
 // BlockingKeys returns the number of keys that clients wait for.
 func (e *Engine) BlockingKeys() int { return e.blocking.queues }
 
-// waitQueue is the clients that wait for one key, oldest first.
+// BlockingKeysOnLoss returns the number of keys whose loss ends a wait.
+func (e *Engine) BlockingKeysOnLoss() int { return e.blocking.wideKeys }
+
+// waitQueue is the clients that wait for one key.
 type waitQueue struct {
-	db         int
-	key        []byte
-	seq        uint64 // queues of a database are numbered as they begin
-	head, tail *waitNode
-	next       *waitNode  // where serveQueue goes on; kept right while nodes leave
-	ready      bool       // noted in blocking.ready or blocking.paused
-	happened   WaitEvents // since it was served last: WaitArrival, WaitChange
-	wide       int32      // waiters that wait for more than WaitArrival
+	db       int
+	key      []byte
+	seq      uint64 // queues of a database are numbered as they begin
+	lines    []*waitLine
+	own      waitLine     // one of lines: nearly all queues have no other
+	slot     [1]*waitLine // what lines begins in
+	ready    bool         // noted in blocking.ready or blocking.paused
+	happened WaitEvents   // since it was served last
+	wide     int32        // waiters that wait for more than WaitArrival
 }
 
-// waitNode is a client's place in one queue.
+// waitLine is those who wait for the same at one key, oldest first.
+type waitLine struct {
+	q          *waitQueue
+	t          object.Type
+	events     WaitEvents
+	rivals     []byte // nil: whatever one finds, the next may find something too
+	head, tail *waitNode
+	next       *waitNode // where serveQueue goes on; kept right while nodes leave
+	due        deadline
+}
+
+// waitNode is a client's place in one line.
 type waitNode struct {
 	w          *waiter
-	q          *waitQueue
+	l          *waitLine
 	prev, next *waitNode
 }
 
-// deadlines is a heap of the waiters that do not wait for ever, the first to give up on top.
-type deadlines []*waiter
+// deadline is the end of a client's wait, or the time at which a line finds something. It is in
+// deadlines while at is not 0.
+type deadline struct {
+	at    int64 // steady ms
+	index int
+	w     *waiter   // whose wait ends, or
+	l     *waitLine // which is served
+}
+
+// deadlines is a heap, the first to come on top.
+type deadlines []*deadline

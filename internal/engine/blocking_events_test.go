@@ -258,9 +258,11 @@ func (m *eventModel) holds(f *fixture, step string) {
 	for _, queues := range f.e.blocking.dbs {
 		for _, q := range queues {
 			wide := int32(0)
-			for n := q.head; n != nil; n = n.next {
-				if n.w.wide() {
-					wide++
+			for _, l := range q.lines {
+				for n := l.head; n != nil; n = n.next {
+					if n.w.wide() {
+						wide++
+					}
 				}
 			}
 			if wide != q.wide {

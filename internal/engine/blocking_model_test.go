@@ -82,6 +82,9 @@ func (f *fixture) countsQueues(what string) {
 	for _, dbs := range f.e.blocking.dbs {
 		for _, q := range dbs {
 			bytes += q.bytes()
+			for _, l := range q.lines {
+				bytes += l.bytes()
+			}
 		}
 	}
 	if bytes != f.e.blocking.bytes {

@@ -2,51 +2,14 @@ package engine
 
 import (
 	"cmp"
-	"container/heap"
 	"maps"
 	"slices"
 
 	"godwit/internal/object"
 )
 
-func (q *waitQueue) push(n *waitNode) {
-	n.prev = q.tail
-	if q.tail == nil {
-		q.head = n
-	} else {
-		q.tail.next = n
-	}
-	q.tail = n
-}
-
-func (q *waitQueue) remove(n *waitNode) {
-	if q.next == n {
-		q.next = n.next
-	}
-	if n.prev == nil {
-		q.head = n.next
-	} else {
-		n.prev.next = n.next
-	}
-	if n.next == nil {
-		q.tail = n.prev
-	} else {
-		n.next.prev = n.prev
-	}
-	n.prev, n.next = nil, nil
-}
-
 // wide reports whether the waiter waits for more than arrivals.
 func (w *waiter) wide() bool { return w.events != WaitArrival }
-
-// wants reports whether the waiter's command must run again. key is the present entry of a key that
-// it waits for, and happened is what has happened to it.
-func (w *waiter) wants(key object.Entry, happened WaitEvents) bool {
-	if key.Exists() && key.Type() == w.t {
-		return w.events&happened != 0
-	}
-	return w.events&WaitLoss != 0
-}
 
 // count counts a waiter that comes (n is 1) or goes (-1).
 func (b *blocking) count(w *waiter, n int) {
@@ -55,18 +18,23 @@ func (b *blocking) count(w *waiter, n int) {
 	if w.wide() {
 		b.wide += n
 	}
+	if w.deadline.at != 0 {
+		b.timed += n
+	}
 }
 
-// enqueue puts the waiter at the end of the queue of each key.
-func (b *blocking) enqueue(w *waiter, db, databases int, keys [][]byte) {
+// enqueue puts the waiter at the end of a line of each key.
+func (b *blocking) enqueue(w *waiter, db, databases int, wait *Wait) {
 	if b.dbs == nil {
 		b.dbs = make([]map[string]*waitQueue, databases)
 	}
 	if b.dbs[db] == nil {
 		b.dbs[db] = map[string]*waitQueue{}
 	}
-	w.nodes = make([]waitNode, 0, len(keys)) // nodes are pointed to: no growing
-	for _, key := range keys {
+	b.seq++
+	w.seq = b.seq
+	w.nodes = make([]waitNode, 0, len(wait.Keys)) // nodes are pointed to: no growing
+	for _, key := range wait.Keys {
 		q := b.dbs[db][string(key)]
 		if q == nil {
 			b.seq++
@@ -74,34 +42,45 @@ func (b *blocking) enqueue(w *waiter, db, databases int, keys [][]byte) {
 			b.dbs[db][string(key)] = q
 			b.bytes += q.bytes()
 		}
-		if q.tail != nil && q.tail.w == w {
-			continue // the key is named twice
-		}
-		if q.head == nil {
+		if len(q.lines) == 0 {
 			b.queues++
 		}
+		l := b.line(q, w.t, w.events, wait.Rivals)
+		if l.tail != nil && l.tail.w == w {
+			continue // the key is named twice
+		}
 		if w.wide() {
+			if q.wide == 0 {
+				b.wideKeys++
+			}
 			q.wide++
 		}
-		w.nodes = append(w.nodes, waitNode{w: w, q: q})
-		q.push(&w.nodes[len(w.nodes)-1])
+		w.nodes = append(w.nodes, waitNode{w: w, l: l})
+		l.push(&w.nodes[len(w.nodes)-1])
 	}
 }
 
-// leave takes the waiter out of its queues.
+// leave takes the waiter out of its lines.
 func (b *blocking) leave(w *waiter) {
 	for i := range w.nodes {
 		n := &w.nodes[i]
-		n.q.remove(n)
+		l, q := n.l, n.l.q
+		l.remove(n)
 		if w.wide() {
-			n.q.wide--
+			if q.wide--; q.wide == 0 {
+				b.wideKeys--
+			}
 		}
-		if n.q.head != nil {
+		if l.head != nil {
+			continue
+		}
+		b.empty(l)
+		if len(q.lines) > 0 {
 			continue
 		}
 		b.queues--
-		if !n.q.ready {
-			b.drop(n.q)
+		if !q.ready {
+			b.drop(q)
 		}
 	}
 }
@@ -114,10 +93,10 @@ func (b *blocking) drop(q *waitQueue) {
 	}
 }
 
-// bytes returns what the queue takes, with its place in the map.
+// bytes returns what the queue takes without its lines, with its place in the map.
 func (q *waitQueue) bytes() int64 { return int64(queueBytes + 2*len(q.key)) }
 
-// queueBytes is a waitQueue and its place in the map.
+// queueBytes is a waitQueue without its own line, and its place in the map.
 const queueBytes = 80 + 64
 
 // keyReady notes that a key has appeared, if anyone waits for it.
@@ -165,48 +144,46 @@ func (b *blocking) queuesOf(db int) []*waitQueue {
 	return slices.SortedFunc(maps.Values(b.dbs[db]), older)
 }
 
-func (d *deadlines) add(w *waiter)    { heap.Push(d, w) }
-func (d *deadlines) remove(w *waiter) { heap.Remove(d, w.index) }
-
-// Len implements heap.Interface.
-func (d deadlines) Len() int { return len(d) }
-
-// Less implements heap.Interface.
-func (d deadlines) Less(i, j int) bool { return d[i].deadline < d[j].deadline }
-
-// Swap implements heap.Interface.
-func (d deadlines) Swap(i, j int) {
-	d[i], d[j] = d[j], d[i]
-	d[i].index, d[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (d *deadlines) Push(x any) {
-	w := x.(*waiter)
-	w.index = len(*d)
-	*d = append(*d, w)
-}
-
-// Pop implements heap.Interface.
-func (d *deadlines) Pop() any {
-	last := len(*d) - 1
-	w := (*d)[last]
-	(*d)[last] = nil
-	*d = (*d)[:last]
-	w.index = -1
-	return w
+// Happened announces that something has happened to a value of the type that no change of its key
+// tells: an entry has come to a stream (WaitArrival), a group has gone (WaitLoss), an entry may be
+// claimed earlier (WaitDue).
+func (c *Ctx) Happened(key []byte, t object.Type, what WaitEvents) {
+	b := &c.E.blocking
+	db := c.DB.ID()
+	if b.types[t] == 0 || b.dbs[db] == nil {
+		return
+	}
+	if q := b.dbs[db][string(key)]; q != nil && (what == WaitArrival || q.wide > 0) {
+		b.note(q, what)
+	}
 }
 
 // Block makes the client wait until one of the events happens to one of the keys; then the handler
 // runs again. A handler that calls Block in such a run keeps the client's place, and everything is
-// as in its first call. The handler must not reply itself and must have changed nothing.
+// as in its first call, except for Due. The handler must not reply itself. What it changes must be
+// such that running again changes nothing more, as a consumer that a stream gets.
 func (c *Ctx) Block(wait Wait) {
 	c.blocked = true
-	if c.rerun {
+	e, b := c.E, &c.E.blocking
+	if !c.rerun {
+		c.beginWait(&wait)
+	}
+	if wait.Due == 0 {
 		return
 	}
-	w := &waiter{client: c.Client, cmd: c.Cmd, t: wait.Type, deadline: wait.Deadline, index: -1,
+	for i := range c.Client.wait.nodes {
+		b.expect(c.Client.wait.nodes[i].l, wait.Due)
+	}
+	if b.deadlines[0].at == wait.Due && e.Alarm != nil {
+		e.Alarm()
+	}
+}
+
+// beginWait makes a waiter of the client.
+func (c *Ctx) beginWait(wait *Wait) {
+	w := &waiter{client: c.Client, cmd: c.Cmd, t: wait.Type, deadline: deadline{at: wait.Deadline},
 		events: cmp.Or(wait.Events, WaitArrival), onTimeout: wait.OnTimeout}
+	w.deadline.w = w
 	if wait.Args == nil {
 		wait.Args = c.Args
 	}
@@ -215,10 +192,10 @@ func (c *Ctx) Block(wait Wait) {
 	c.Client.wait = w
 	e, b := c.E, &c.E.blocking
 	b.count(w, 1)
-	b.enqueue(w, c.DB.ID(), e.KS.Databases(), wait.Keys)
-	if w.deadline != 0 {
-		b.deadlines.add(w)
-		if w.index == 0 && e.Alarm != nil {
+	b.enqueue(w, c.DB.ID(), e.KS.Databases(), wait)
+	if w.deadline.at != 0 {
+		b.deadlines.add(&w.deadline)
+		if w.deadline.index == 0 && e.Alarm != nil {
 			e.Alarm()
 		}
 	}
@@ -249,7 +226,5 @@ func (e *Engine) forgetWait(c *Client) {
 	c.wait = nil
 	b.count(w, -1)
 	b.leave(w)
-	if w.index >= 0 {
-		b.deadlines.remove(w)
-	}
+	b.deadlines.remove(&w.deadline)
 }

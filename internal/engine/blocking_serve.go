@@ -1,6 +1,10 @@
 package engine
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // serve runs the commands of those who waited for what is ready now, and for what these commands
 // make ready, until nothing is.
@@ -19,9 +23,10 @@ func (e *Engine) serve() {
 			q.ready = true // it stays in the map, and no second note is made
 			q.happened |= happened
 			b.paused = append(b.paused, q)
-		} else if q.head == nil {
+		} else if len(q.lines) == 0 {
 			b.drop(q)
 		}
+		clear(b.walk)
 	}
 	b.ready = b.ready[:0]
 	b.serving = false
@@ -30,21 +35,42 @@ func (e *Engine) serve() {
 // serveQueue runs the commands of a key's waiters again, the oldest first, if they wait for what
 // has happened. It reports false if a pause forbids that.
 func (e *Engine) serveQueue(q *waitQueue, happened WaitEvents) bool {
-	db := e.KS.DB(q.db)
-	for n := q.head; n != nil; n = q.next {
-		q.next = n.next
-		key := db.Peek(q.key)
-		if !key.Exists() && q.wide == 0 {
-			break
+	b, db := &e.blocking, e.KS.DB(q.db)
+	b.walk = b.walk[:0]
+	for _, l := range q.lines {
+		l.next = l.head
+		b.walk = append(b.walk, l)
+	}
+	walk := b.walk
+	older := func(x, y *waitLine) int { return cmp.Compare(x.next.w.seq, y.next.w.seq) }
+	if len(walk) > 1 {
+		slices.SortFunc(walk, older)
+	}
+	for len(walk) > 0 {
+		l := walk[0]
+		if l.next == nil || !l.wants(db.Peek(q.key), happened) {
+			walk = walk[1:]
+			continue
 		}
-		w := n.w
-		if !w.wants(key, happened) || w.client.CloseASAP {
+		w := l.next.w
+		l.next = l.next.next
+		if w.client.CloseASAP {
 			continue
 		}
 		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) {
 			return false
 		}
 		e.rerun(w)
+		if w.client.wait == w && l.rivals != nil {
+			walk = walk[1:] // nothing is left for those behind it
+			continue
+		}
+		for i := 1; l.next != nil && i < len(walk); i++ {
+			if walk[i].next != nil && older(walk[i], l) > 0 {
+				break
+			}
+			walk[i-1], walk[i] = walk[i], l
+		}
 	}
 	return true
 }
@@ -119,19 +145,31 @@ func (e *Engine) abandon(w *waiter, reply func(c *Ctx)) {
 // timeoutsPerTurn bounds how many waits one call of EndWaits ends: about a millisecond's worth.
 const timeoutsPerTurn = 500
 
-// EndWaits answers clients whose time is up, at most timeoutsPerTurn of them. Loops call it every
-// turn after the commands, so what came in time counts.
+// EndWaits answers clients whose time is up, and serves lines whose time has come, at most
+// timeoutsPerTurn of both. Loops call it every turn after the commands, so what came in time
+// counts.
 func (e *Engine) EndWaits() {
 	if e.script.run != nil || e.ended {
 		return // a busy script: nothing happens beside it
 	}
-	if len(e.blocking.syncs) > 0 {
+	b := &e.blocking
+	if len(b.syncs) > 0 {
 		e.serveSynced()
 	}
-	d := &e.blocking.deadlines
-	for n := 0; len(*d) > 0 && (*d)[0].deadline < e.Steady() && n < timeoutsPerTurn; n++ {
-		w := (*d)[0]
-		e.abandon(w, w.onTimeout)
+	for n := 0; len(b.deadlines) > 0 && n < timeoutsPerTurn; n++ {
+		d := b.deadlines[0]
+		if d.at >= e.Steady() {
+			break
+		}
+		if d.w != nil {
+			e.abandon(d.w, d.w.onTimeout)
+			continue
+		}
+		b.deadlines.remove(d)
+		b.note(d.l.q, WaitDue)
+	}
+	if len(b.ready) > 0 && !e.loading.on {
+		e.serve()
 	}
 }
 
@@ -143,7 +181,7 @@ func (e *Engine) UntilTimeout() int64 {
 		return math.MaxInt64
 	}
 	// A wait is never cut short: it ends in the ms after its deadline.
-	return max(d[0].deadline-e.Steady()+1, 0)
+	return max(d[0].at-e.Steady()+1, 0)
 }
 
 // Unblock ends the wait of a client as if its time was up, or with an error. It reports false if no

@@ -174,7 +174,8 @@ func (f *fixture) replies(what string, ws []waiting, want ...string) {
 func (f *fixture) idle() {
 	f.t.Helper()
 	b := &f.e.blocking
-	if b.n != 0 || b.wide != 0 || b.queues != 0 || b.bytes != 0 || len(b.deadlines) != 0 ||
+	if b.n != 0 || b.wide != 0 || b.timed != 0 || b.queues != 0 || b.wideKeys != 0 ||
+		b.bytes != 0 || len(b.deadlines) != 0 ||
 		len(b.ready) != 0 || len(b.paused) != 0 || b.types != [object.NumTypes]int{} {
 		f.t.Errorf("left: %d clients, %d queues of %d bytes, %d deadlines, %d ready, %d paused, "+
 			"types %v",
@@ -271,7 +272,7 @@ func TestBlockedGiveUpAtTheirDeadline(t *testing.T) {
 	if d := f.e.UntilTimeout() - (20 + now - f.e.Steady() + 1); d < 0 || d > 1000 {
 		t.Errorf("%d ms until the first deadline", f.e.UntilTimeout())
 	}
-	first := ws[1].wait.deadline
+	first := ws[1].wait.deadline.at
 	for _, step := range []struct {
 		at   int64
 		want []string

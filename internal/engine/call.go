@@ -105,6 +105,8 @@ func (e *Engine) afterWrite(c *Ctx) {
 		e.propagate(c.DB.ID(), c.Args)
 	case propAs:
 		e.propagateAll(c.DB.ID(), c.propCmds)
+	case propSent:
+		e.EndUnit()
 	}
 	if e.Feed.Attached() != 0 && !e.Feed.InUnit() {
 		e.noteLogged(c.Client)

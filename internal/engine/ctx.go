@@ -37,7 +37,8 @@ type propMode uint8
 const (
 	propAuto propMode = iota // as received when the command was dirty
 	propNone
-	propAs // propCmds instead
+	propAs   // propCmds instead
+	propSent // what PropagateEach has sent
 )
 
 // Err sends an error reply and counts it. msg begins with its code: "ERR …", "WRONGTYPE …".

@@ -39,7 +39,8 @@
 //	multi.go            the queue of a transaction
 //	table.go            the commands and what runs them
 //	blocking.go         clients that wait for keys: the types
-//	blocking_queue.go   beginning to wait, queues, deadlines, what has happened to a key
+//	blocking_line.go    those who wait for the same, deadlines
+//	blocking_queue.go   beginning to wait, queues, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys

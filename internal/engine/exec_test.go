@@ -51,7 +51,7 @@ func tableOf(cmds []testCommand) *Table {
 }
 
 // testTable returns a table with a command of each kind that the gates tell apart.
-func testTable() *Table {
+func testTable(more ...testCommand) *Table {
 	ok := func(c *Ctx) { c.OK() }
 	box := entry("box", -2, 0, nil)
 	box.sub = []testCommand{entry("one", 2, spec.Admin, ok), entry("two", 3, spec.Write, ok)}
@@ -59,7 +59,7 @@ func testTable() *Table {
 	guarded.Protected = spec.ByDebugCommand
 	doomed := entry("doomed", 2, spec.Write|spec.DenyOOM|spec.NoMulti, ok)
 	doomed.Protected = spec.ByDebugCommand
-	return tableOf(append(append(blockingCommands(), nestingCommands()...), []testCommand{
+	return tableOf(slices.Concat(more, blockingCommands(), nestingCommands(), []testCommand{
 		entry("read", 2, spec.ReadOnly|spec.Fast, ok),
 		entry("write", -2, spec.Write|spec.DenyOOM, ok),
 		entry("login", -1, spec.NoAuth, func(c *Ctx) {
@@ -83,7 +83,7 @@ func testTable() *Table {
 			}
 		}),
 		box, guarded, doomed,
-	}...))
+	}))
 }
 
 // passTo makes the steady clock show the time.
@@ -96,14 +96,14 @@ type fixture struct {
 	conn *fakeConn
 }
 
-func newFixture(t *testing.T, settings string) *fixture {
+func newFixture(t *testing.T, settings string, more ...testCommand) *fixture {
 	t.Helper()
 	cfg, err := config.Parse("test", settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{t: t, e: New(cfg, testTable(), Options{Log: logging.Discard(), Seed: 1}),
-		conn: &fakeConn{}}
+	f := &fixture{t: t, e: New(cfg, testTable(more...),
+		Options{Log: logging.Discard(), Seed: 1}), conn: &fakeConn{}}
 	f.e.Enter()
 	t.Cleanup(f.e.Leave)
 	f.c = f.client(f.conn)

@@ -14,6 +14,17 @@ func (e *Engine) targets() propagation.Targets {
 // propagate sends one command, as a unit of its own or as a part of the open one.
 func (e *Engine) propagate(db int, argv [][]byte) { e.Feed.Send(e.targets(), db, argv) }
 
+// PropagateEach propagates argv in place of the command as it came. It does what PropagateAs does,
+// without a copy: the unit takes argv at once. The command must be dirty and must not call
+// PropagateAs.
+func (c *Ctx) PropagateEach(argv ...[]byte) {
+	if c.prop != propSent {
+		c.prop = propSent
+		c.E.Feed.Begin()
+	}
+	c.E.propagate(c.DB.ID(), argv)
+}
+
 // propagateAll sends several commands that belong together.
 func (e *Engine) propagateAll(db int, cmds [][][]byte) {
 	if len(cmds) == 1 {

@@ -1,9 +1,5 @@
 package resp
 
-import (
-	"slices"
-)
-
 // Large replies
 //
 // A reply of hundreds of megabytes must not be built in one buffer, which would be copied each time
@@ -79,7 +75,12 @@ func (w *Writer) Mark() (at int) {
 // Mark.
 func (w *Writer) Insert(at int, b []byte) {
 	w.held = false
-	w.Buf = slices.Insert(w.Buf, min(at, len(w.Buf)), b...)
+	n := len(w.Buf)
+	at = min(at, n)
+	// slices.Insert would make b escape.
+	w.Buf = append(w.Buf, b...)
+	copy(w.Buf[at+len(b):], w.Buf[at:n])
+	copy(w.Buf[at:], b)
 }
 
 // bulkOver appends a bulk string that Buf has no room for. b must not escape: callers have it on
