@@ -16,7 +16,7 @@ var makers = map[object.Type]string{
 	object.Set: "SADD k a", object.ZSet: "ZADD k 1 a 2 b 3 c 4 d 5 e 6 f",
 	object.Hash: "HSET k f v", object.TypeBloom: "BF.ADD k x", object.TypeCuckoo: "CF.ADD k x",
 	object.TypeCMS: "CMS.INITBYDIM k 9 2", object.TypeTopK: "TOPK.RESERVE k 3",
-	object.TypeTDigest: "TDIGEST.CREATE k",
+	object.TypeTDigest: "TDIGEST.CREATE k", object.Stream: "XADD k 1-1 f v",
 }
 
 // arrivals move the value at k of database 1 to a key that clients of database 0 wait for.
@@ -44,6 +44,8 @@ var blockers = []struct {
 	{"BLMOVEM $ dst LEFT LEFT 0 EXACTLY 2 OBO", object.List},
 	{"BLMPOP 0 1 $ LEFT", object.List}, {"BZPOPMIN $ 0", object.ZSet},
 	{"BZPOPMAX other $ 0", object.ZSet}, {"BZMPOP 0 2 other $ MIN", object.ZSet},
+	{"XREAD BLOCK 0 STREAMS $ 0", object.Stream},
+	{"XREAD COUNT 1 BLOCK 0 STREAMS other $ 0 1-0", object.Stream},
 }
 
 // TestBlockedMeetEveryType lets values of every type arrive, in every way, at a key that clients

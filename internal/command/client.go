@@ -120,7 +120,7 @@ func clientSetinfoCmd(c *engine.Ctx) {
 	case is(attr, "lib-ver"):
 		to = &c.Client.LibVer
 	default:
-		c.Err("ERR Unrecognized option '" + cString(attr, len(attr)) + "'")
+		c.Err("ERR Unrecognized option '" + untilNUL(attr) + "'")
 		return
 	}
 	if !validName(value) {

@@ -121,6 +121,9 @@ func cString(b []byte, n int) string {
 	return s
 }
 
+// untilNUL returns b up to the first NUL.
+func untilNUL(b []byte) string { return cString(b, len(b)) }
+
 func debugHelp(c *engine.Ctx, subs []debugSub) {
 	lines := []string{"DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
 	for _, s := range subs {

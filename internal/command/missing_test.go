@@ -17,7 +17,6 @@ var notOurs = []struct{ name, why string }{
 	{"ts.*", "time series are not ours"},
 	{"v*", "vector sets are not ours: VADD, VSIM and their like"},
 	{"ar*", "arrays are not ours: ARSET, ARGET and their like"},
-	{"x*", "streams are not there yet"},
 	{"cluster*", "cluster is not there yet"},
 	{"shutdown SAFE", "cluster is not there yet"},
 	{"shutdown FAILOVER", "cluster is not there yet"},

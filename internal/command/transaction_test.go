@@ -551,11 +551,15 @@ func (w *watchers) watch(argv [][]byte) (states []watchedState) {
 	return states
 }
 
-// state returns a key's value and deadline.
+// state returns a key's value and deadline. What groups of a stream have read is not a part of its
+// value, as in Redis: nobody is told of that.
 func (w *watchers) state(db int, key string) string {
 	run(w.t, w.reader, "SELECT", strconv.Itoa(db))
-	dump := run(w.t, w.reader, "DUMP", key)
 	at := run(w.t, w.reader, "PEXPIRETIME", key)
+	if run(w.t, w.reader, "TYPE", key).Str == "stream" {
+		return fmt.Sprint(at.Int, " ", run(w.t, w.reader, "XRANGE", key, "-", "+"))
+	}
+	dump := run(w.t, w.reader, "DUMP", key)
 	if dump.Kind == client.Null {
 		return "none"
 	}

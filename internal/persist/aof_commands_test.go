@@ -25,13 +25,15 @@ type server struct {
 	t testing.TB
 	e *engine.Engine
 	c *engine.Client
+
+	ids int // of entries of streams so far
 }
 
 func newServer(t testing.TB) *server {
 	log, err := logging.New(logging.Options{Out: io.Discard})
 	require.NoError(t, err)
 	e := engine.New(config.Default(), command.Table(), engine.Options{Log: log})
-	return &server{t, e, e.LogClient()}
+	return &server{t: t, e: e, c: e.LogClient()}
 }
 
 // do runs a command and returns its reply.
@@ -88,7 +90,7 @@ func changeAny(s *server, rnd *rand.Rand) {
 		return fmt.Sprint(rnd.IntN(2000) - 500)
 	}
 	k := func(kind string) string { return fmt.Sprint(kind, 1<<rnd.IntN(4)) }
-	switch rnd.IntN(11) {
+	switch rnd.IntN(13) {
 	case 0:
 		s.do("SET", k("str"), el())
 		switch rnd.IntN(4) {
@@ -122,6 +124,8 @@ func changeAny(s *server, rnd *rand.Rand) {
 		s.do("CMS.INCRBY", "cms", el(), 1)
 		s.do("TOPK.ADD", "topk1", el())
 		s.do("TDIGEST.ADD", "tdigest", rnd.IntN(1000))
+	default:
+		changeStream(s, rnd, k("stream"), el())
 	}
 }
 
@@ -141,7 +145,7 @@ func TestCommandFormat(t *testing.T) {
 		for range 10000 {
 			change()
 		}
-		want := s.do("DEBUG", "DIGEST")
+		want, streams := s.do("DEBUG", "DIGEST"), s.streams()
 		dest := &memory{}
 		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, int64(round%2)),
 			persist.NewQueue(dest, nil),
@@ -161,5 +165,6 @@ func TestCommandFormat(t *testing.T) {
 		back := newServer(t)
 		back.replay(text)
 		require.Equal(t, want, back.do("DEBUG", "DIGEST"))
+		require.Equal(t, streams, back.streams())
 	}
 }

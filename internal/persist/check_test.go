@@ -517,8 +517,9 @@ func (l *loadTarget) Function([]byte, bool) error  { return nil }
 // TestCheckReportsAll checks a file and a log that hold several things that are not loaded: each is
 // counted, with an example.
 func TestCheckReportsAll(t *testing.T) {
-	stream := func(key string) string { return "\x0f\x01" + key + "\x00\x00\x00\x00\x00" }
-	rdb := "REDIS0013\xfe\x00" + stream("a") + "\x00\x01s\x01v" + stream("b") + // streams
+	array := func(key string) string { return "\x1c\x01" + key + "\x00\x00" }
+	rdb := "REDIS0014\xfe\x00" + array("a") + "\x00\x01s\x01v" + array("b") +
+		"\x0f\x01x\x00\x00\x00\x00\x00" + // an empty stream
 		"\x07\x01j\x81\x45\xe2\x52\x38\xdf\x91\x2c\x03\x05\x02{}\x00" + // a module's value
 		"\x04\x01h\x02\x01f\x01v\x01f\x01w" + // a hash with a field twice
 		"\xf3\x01\x01\x00\x00\x04\x00\x00\x01m\x01v" + // metadata
@@ -529,24 +530,24 @@ func TestCheckReportsAll(t *testing.T) {
 	require.False(t, ok)
 	for _, line := range []string{
 		"RDB ERROR DETECTED",
-		"[in the way] 2 of type stream, the first is 'a' in database 0, at offset 11",
+		"[in the way] 2 of type array, the first is 'a' in database 0, at offset 11",
 		"[in the way] 1 of type value of module type ReJSON-RL, the first is 'j' in database 0",
 		"[in the way] 1 of damaged values, the first is 'h' in database 0",
 		"[left out] 1 of the key metadata of module class BAAA, the first of key 'm'",
 		"[needed] There are keys in database 20: start the server with databases 21 or more",
-		"[info] 7 keys read",
+		"[info] 8 keys read",
 	} {
 		require.Contains(t, out, line)
 	}
-	log := "*1\r\n$5\r\nmulti\r\n*4\r\n$4\r\nXADD\r\n$1\r\ns\r\n$1\r\n*\r\n$1\r\nf\r\n" +
-		"*2\r\n$4\r\nXLEN\r\n$1\r\ns\r\n*1\r\n$4\r\nEXEC\r\n" +
+	log := "*1\r\n$5\r\nmulti\r\n*4\r\n$5\r\nARSET\r\n$1\r\ns\r\n$1\r\n0\r\n$1\r\nf\r\n" +
+		"*2\r\n$5\r\nARLEN\r\n$1\r\ns\r\n*1\r\n$4\r\nEXEC\r\n" +
 		"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n"
 	require.NoError(t, writeAll(m, "x.aof", []byte(rdb+log)))
 	ok, out = check(m, true, "x.aof", nil)
 	require.False(t, ok)
 	for _, line := range []string{
-		"[in the way] 2 of type stream",
-		"[in the way] 1 of command 'xadd', which this server does not know, the first at offset ",
+		"[in the way] 2 of type array",
+		"[in the way] 1 of command 'arset', which this server does not know, the first at offset ",
 		" with the argument 's'",
 		"transactions=1",
 	} {

@@ -27,6 +27,7 @@ type chaos struct {
 	only func(*keyspace.DB) // if set, all that changes
 
 	still bool // the clock stands still
+	old   bool // streams have nothing that is newer than Redis 8.0
 	round *keyspace.Defrag
 }
 
@@ -92,16 +93,18 @@ func (c *chaos) change() {
 	switch n := c.rng.IntN(100); {
 	case c.only != nil:
 		c.only(db)
-	case n < 20:
+	case n < 18:
 		c.hash(db)
-	case n < 35:
+	case n < 30:
 		c.set(db)
-	case n < 55:
+	case n < 47:
 		c.zset(db)
-	case n < 72:
+	case n < 60:
 		c.list(db)
-	case n < 84:
+	case n < 70:
 		c.sketch(db)
+	case n < 84:
+		c.stream(db)
 	case n < 90:
 		c.str(db)
 	default:

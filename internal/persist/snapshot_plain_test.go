@@ -82,6 +82,12 @@ func (r *plainLarge) Element(dst []byte, el *object.Element) []byte {
 		r.sketch.blocks[el.Block] = append(r.sketch.blocks[el.Block], el.Value.B...)
 		return dst
 	}
+	if r.capture.Type == object.Stream {
+		streamRows(el.Part, true, func(format string, args ...any) {
+			dst = frame(dst, 'E', format, args...)
+		})
+		return dst
+	}
 	b := el.Node.Unpacked(nil)
 	if el.Node.Plain {
 		return frame(dst, 'E', "%s", b)
@@ -135,7 +141,7 @@ func decodePlain(b []byte) (map[string]string, error) {
 			if f[1] != f[2] {
 				return nil, fmt.Errorf("key %q: %s", key, s)
 			}
-			if f[0] != "list" {
+			if f[0] != "list" && f[0] != "stream" {
 				sort.Strings(els)
 			}
 			if _, dup := m[db+" "+key]; dup {

@@ -20,6 +20,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	streams "godwit/internal/stream"
 	"godwit/internal/testseed"
 )
 
@@ -45,7 +46,8 @@ func text(ks *keyspace.Keyspace, e object.Entry) string {
 	return textAt(ks, e, math.MinInt64, true)
 }
 
-// textAt does it at a time: fields that are due then are not there. timed shows their deadlines.
+// textAt does it at a time: fields that are due then are not there. timed shows their deadlines,
+// and what streams have that old versions of RDB cannot tell.
 func textAt(ks *keyspace.Keyspace, e object.Entry, at int64, timed bool) string {
 	var x object.Edit
 	x.Reset(ks.Heap, e, nil)
@@ -82,6 +84,11 @@ func textAt(ks *keyspace.Keyspace, e object.Entry, at int64, timed bool) string 
 		for v, ok := it.Next(); ok; v, ok = it.Next() {
 			add("%s", str(v))
 		}
+	case object.Stream:
+		x.Stream().EachPart(func(p *streams.Part) bool {
+			streamRows(p, timed, add)
+			return true
+		})
 	}
 	if e.Encoding() == object.EncSketch {
 		add("%s", flatten(x.Sketch()).text(e.Type()))

@@ -19,6 +19,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/stream"
 	"godwit/internal/testseed"
 )
 
@@ -29,7 +30,8 @@ const testNow = 1_000_000
 func redisLimits() object.Limits {
 	return object.Limits{HashMaxListpackEntries: 512, HashMaxListpackValue: 64,
 		SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64,
-		ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64, ListMaxListpackSize: -2}
+		ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64, ListMaxListpackSize: -2,
+		Stream: stream.Limits{NodeBytes: 4096, NodeEntries: 100}}
 }
 
 // newKeyspace makes a keyspace whose memory must be all back at the end.
@@ -170,6 +172,14 @@ func fillAll(ks *keyspace.Keyspace, rng *rand.Rand, n int, timed bool) {
 	}
 }
 
+// fillAny is fillAll with deadlines of fields, and random streams beside it.
+func fillAny(ks *keyspace.Keyspace, rng *rand.Rand, n int) {
+	fillAll(ks, rng, n, true)
+	for i := range n / 5 {
+		fillStream(ks.DB(rng.IntN(3)), fmt.Appendf(nil, "stream:%d", i), rng, true)
+	}
+}
+
 func stripDeadlines(db *keyspace.DB, key []byte) {
 	e := db.Peek(key)
 	if e.Type() != object.Hash || !db.Heap().HasFieldDeadlines(e) {
@@ -228,6 +238,11 @@ func content(db *keyspace.DB, e object.Entry) string {
 			return true
 		})
 		slices.Sort(out)
+	case object.Stream:
+		if err := x.Stream().Check(); err != nil {
+			return err.Error()
+		}
+		return streamText(x.Stream())
 	case object.TypeBloom:
 		s := x.Sketch()
 		out = append(out, string(s.Head()))

@@ -17,6 +17,9 @@ import (
 func FuzzReader(f *testing.F) {
 	f.Add(smallFile(f))
 	f.Add(file(10, rec(typeListQuicklist, "\x01"+str(zip(zstr("a"), "\xf3")))))
+	for _, op := range streamOps {
+		f.Add(file(VersionMax, rec(op, streamOf(op))))
+	}
 	f.Add(file(1, rec(typeHashZipmap, str("\x01\x01f\x01\x00v\xff"))))
 	f.Add(file(12, rec(typeHashMetadata, le64(2000000)+"\x01\x01\x01f\x01v")))
 	f.Add(file(10,
@@ -68,24 +71,30 @@ func FuzzRestore(f *testing.F) {
 	} {
 		f.Add([]byte(v))
 	}
+	for _, op := range streamOps {
+		f.Add(append([]byte{op}, streamOf(op)...))
+	}
 	for _, murmur64a := range []bool{false, true} {
 		f.Add(encodedFilter(f,
 			bloom.Params{Error: 0.01, Capacity: 5, Growth: 2, Murmur64A: murmur64a}, 12))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, version := range []int{VersionMax, versionValkey} {
-			if v, err := Restore(payload(version, string(b)), true); err == nil {
-				restored(t, &v)
-			}
+			restored(t, payload(version, string(b)))
 		}
 	})
 }
 
-// restored checks that a value can be inserted, written and read again.
-func restored(t *testing.T, v *Value) {
+// restored restores a payload. If that can be done it checks that the value can be written and read
+// again.
+func restored(t *testing.T, b []byte) {
 	for _, lim := range []object.Limits{redisLimits(), {ListMaxListpackSize: 1}} {
+		v, err := Restore(b, ReadOptions{Streams: lim.Stream})
+		if err != nil {
+			return
+		}
 		ks := newKeyspace(t, lim, 1)
-		if Insert(ks.DB(0), []byte("k"), v, NoAccess()) != nil {
+		if Insert(ks.DB(0), []byte("k"), &v, NoAccess()) != nil {
 			continue
 		}
 		en := ks.DB(0).Peek([]byte("k"))
@@ -94,7 +103,7 @@ func restored(t *testing.T, v *Value) {
 		}
 		var e Encoder
 		Dump(&e, ks.Heap, en)
-		again, err := Restore(e.B, true)
+		again, err := Restore(e.B, ReadOptions{})
 		require.NoError(t, err)
 		back := newKeyspace(t, redisLimits(), 1)
 		require.NoError(t, Insert(back.DB(0), []byte("k"), &again, NoAccess()))

@@ -286,7 +286,7 @@ func TestRefused(t *testing.T) {
 			"offset 6: Can't handle RDB format version 81 of Valkey; 80 is read"},
 		{"version 0", "REDIS0000", "offset 5: Can't handle RDB format version 0"},
 		{"no version", "REDIS00x1", "offset 5: \"00x1\""},
-		{"stream", string(file(10, rec(typeStream2, "\x00"))), `offset 9, key "k": a stream`},
+		{"array", string(file(14, rec(typeArray, "\x00\x00"))), `offset 9, key "k": an array`},
 		{"module", string(
 			file(10, rec(typeModule2, "\x81"+string(binary.BigEndian.AppendUint64(nil, 1<<10))))),
 			`offset 9, key "k": a value of module type AAAAAAAAB`},

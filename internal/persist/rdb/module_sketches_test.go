@@ -107,7 +107,7 @@ func TestSketchRecords(t *testing.T) {
 			key)
 		var e, again Encoder
 		Dump(&e, ks.Heap, was)
-		v, err := Restore(e.B, true)
+		v, err := Restore(e.B, ReadOptions{})
 		require.NoError(t, err)
 		require.NoError(t, Insert(back.DB(4), key, &v, NoAccess()))
 		copied := back.DB(4).Peek(key)
@@ -249,7 +249,7 @@ func TestRedisBloomSketches(t *testing.T) {
 	maps.Copy(records, redisBloomDigests())
 	for name, c := range records {
 		t.Run(name, func(t *testing.T) {
-			v, err := Restore(payload(10, c.value), true)
+			v, err := Restore(payload(10, c.value), ReadOptions{})
 			if !c.ok {
 				require.ErrorIs(t, err, ErrFormat)
 				return
@@ -310,7 +310,7 @@ func exercise(t testing.TB, db *keyspace.DB, key []byte) {
 	}
 	var e Encoder
 	Dump(&e, db.Heap(), db.Peek(key))
-	_, err := Restore(e.B, true)
+	_, err := Restore(e.B, ReadOptions{})
 	require.NoError(t, err)
 }
 
@@ -340,7 +340,7 @@ func FuzzSketches(f *testing.F) {
 		parts("TDIS-TYPE", 0, 100., 1., 4., int64(610), int64(2), int64(0), int64(3), 4., 0., 1.,
 			4., 1., 1.5)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v, err := Restore(payload(12, string(b)), true)
+		v, err := Restore(payload(12, string(b)), ReadOptions{})
 		if err != nil {
 			return
 		}

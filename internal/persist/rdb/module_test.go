@@ -63,7 +63,7 @@ func TestSketches(t *testing.T) {
 	en := ks.DB(0).Peek([]byte("filter 0"))
 	var e Encoder
 	Dump(&e, ks.Heap, en)
-	v, err := Restore(e.B, true)
+	v, err := Restore(e.B, ReadOptions{})
 	require.NoError(t, err)
 	require.NoError(t, Insert(back.DB(4), []byte("copy"), &v, NoAccess()))
 	require.Equal(t, content(ks.DB(0), en), content(back.DB(4), back.DB(4).Peek([]byte("copy"))))
@@ -158,7 +158,7 @@ func TestRedisBloomVersions(t *testing.T) {
 		"more behind it":         {older(4, numbers(2, 1, 5, 2), 1), false},
 		"our option with theirs": {older(4, numbers(2, 1, 5|1<<16, 2)), false},
 	} {
-		_, err := Restore(payload(10, c.value), true)
+		_, err := Restore(payload(10, c.value), ReadOptions{})
 		require.Equal(t, c.ok, err == nil, "%s: %v", name, err)
 	}
 }
@@ -170,16 +170,16 @@ func TestSketchRefused(t *testing.T) {
 		whole := encodedFilter(t,
 			bloom.Params{Error: 0.01, Capacity: 5, Growth: 2, Murmur64A: murmur64a}, 12)
 		for i := range whole {
-			_, err := Restore(payload(10, string(whole[:i])), true)
+			_, err := Restore(payload(10, string(whole[:i])), ReadOptions{})
 			require.Error(t, err, "cut at %d", i)
 			for _, x := range []byte{1, 0x80, 0xff} {
 				b := bytes.Clone(whole)
 				b[i] ^= x
-				v, err := Restore(payload(10, string(b)), true)
+				v, err := Restore(payload(10, string(b)), ReadOptions{})
 				if err != nil {
 					continue
 				}
-				sk := v.sketch
+				sk := v.rare
 				require.NoError(t, bloom.Check(sk.head, lengths(sk.blocks)))
 			}
 		}
@@ -187,9 +187,11 @@ func TestSketchRefused(t *testing.T) {
 	var huge Parts // a length that nothing stands behind
 	huge.e.Len(moduleString)
 	huge.e.Len(1 << 39)
-	_, err := Restore(payload(10, "\x07"+string(idBytes("GWbloom--", 1))+string(huge.e.B)), true)
+	_, err := Restore(payload(10, "\x07"+string(idBytes("GWbloom--", 1))+string(huge.e.B)),
+		ReadOptions{})
 	require.ErrorContains(t, err, "the data ends here")
 	_, err = Restore(payload(10, "\x07"+string(
-		binary.BigEndian.AppendUint64([]byte{0x81}, moduleID("abcdefghi", 3)))+"\x00"), true)
+		binary.BigEndian.AppendUint64([]byte{0x81}, moduleID("abcdefghi", 3)))+"\x00"),
+		ReadOptions{})
 	require.ErrorContains(t, err, "a value of module type abcdefghi, which is not supported")
 }

@@ -80,7 +80,11 @@ func TestRoundTrip(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			ks.Heap.SetPackedThreshold(100)
 		}
-		fillAll(ks, rng, 300, rng.IntN(2) == 0)
+		if rng.IntN(2) == 0 {
+			fillAny(ks, rng, 300)
+		} else {
+			fillAll(ks, rng, 300, false)
+		}
 		b := encodeAll(ks, rng.IntN(2) == 0)
 		other := lim
 		if rng.IntN(2) == 0 {
@@ -189,7 +193,7 @@ func TestDumpTargets(t *testing.T) {
 			Dump(&e, ks.Heap, en)
 			version := binary.LittleEndian.Uint16(e.B[len(e.B)-footerLen:])
 			require.EqualValues(t, versions[i], version)
-			v, err := Restore(e.B, true)
+			v, err := Restore(e.B, ReadOptions{})
 			require.NoError(t, err)
 			back := newKeyspace(t, redisLimits(), 1)
 			require.NoError(t, Insert(back.DB(0), en.Key(), &v, NoAccess()))
@@ -202,14 +206,14 @@ func TestDumpTargets(t *testing.T) {
 func TestDumpRestore(t *testing.T) {
 	seed, rng := newSeed(t)
 	ks := newKeyspace(t, redisLimits(), seed)
-	fillAll(ks, rng, 300, true)
+	fillAny(ks, rng, 300)
 	back := newKeyspace(t, redisLimits(), seed)
 	for i := range 3 {
 		for cursor, more := uint64(0), true; more; more = cursor != 0 {
 			cursor = ks.DB(i).Scan(cursor, func(en object.Entry, _ bool) {
 				e := Encoder{Compress: rng.IntN(2) == 0}
 				Dump(&e, ks.Heap, en)
-				v, err := Restore(e.B, true)
+				v, err := Restore(e.B, ReadOptions{})
 				require.NoError(t, err)
 				require.Equal(t, en.Type(), v.t.Object)
 				m := NoAccess()
@@ -231,18 +235,19 @@ func TestRestoreRefuses(t *testing.T) {
 	for i := range e.B {
 		b := bytes.Clone(e.B)
 		b[i] ^= 1
-		_, err := Restore(b, true)
+		_, err := Restore(b, ReadOptions{})
 		require.ErrorIs(t, err, ErrPayload, i)
-		_, err = Restore(e.B[:i], true)
+		_, err = Restore(e.B[:i], ReadOptions{})
 		require.ErrorIs(t, err, ErrPayload, i)
 	}
-	_, err := Restore(payload(12, "\x00\x01a"), true)
+	_, err := Restore(payload(12, "\x00\x01a"), ReadOptions{})
 	require.NoError(t, err)
-	_, err = Restore(payload(VersionMax+1, "\x00\x01a"), true)
+	_, err = Restore(payload(VersionMax+1, "\x00\x01a"), ReadOptions{})
 	require.ErrorIs(t, err, ErrPayload)
 	for name, value := range map[string]string{
-		"trailing byte": "\x00\x01ab", "stream": "\x0f\x00", "unknown type": "\x08\x00",
-		"module": "\x07\x00", "empty list": "\x01\x00", "empty quicklist": "\x12\x00",
+		"trailing byte": "\x00\x01ab", "stream": "\x0f\x00", "array": "\x1c\x00\x00",
+		"unknown type": "\x08\x00",
+		"module":       "\x07\x00", "empty list": "\x01\x00", "empty quicklist": "\x12\x00",
 		"NaN":                          "\x05\x01\x01a\x00\x00\x00\x00\x00\x00\xf8\x7f",
 		"NaN as text":                  "\x03\x01\x01a\xfd",
 		"lying count":                  "\x02\x81\x7f\xff\xff\xff\xff\xff\xff\xff\x01a",
@@ -251,7 +256,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"set listpack with duplicates": "\x14\x0d\x0d\x00\x00\x00\x02\x00\x81a\x02\x81a\x02\xff",
 		"nothing":                      "",
 	} {
-		_, err := Restore(payload(10, value), true)
+		_, err := Restore(payload(10, value), ReadOptions{})
 		require.ErrorIs(t, err, ErrFormat, name)
 		var where *Error
 		require.True(t, errors.As(err, &where), name)
@@ -268,7 +273,7 @@ func TestRestoreRefuses(t *testing.T) {
 			lim.HashMaxListpackEntries, lim.SetMaxIntsetEntries, lim.ZSetMaxListpackEntries = n, n,
 				n
 			ks := newKeyspace(t, lim, seed)
-			v, err := Restore(payload(10, value), true)
+			v, err := Restore(payload(10, value), ReadOptions{})
 			require.NoError(t, err, name)
 			require.ErrorIs(t, Insert(ks.DB(0), []byte("k"), &v, NoAccess()), ErrDuplicate, "%s %d",
 				name, n)
@@ -288,7 +293,7 @@ func payload(version int, value string) []byte {
 func TestEveryCut(t *testing.T) {
 	seed, rng := newSeed(t)
 	ks := newKeyspace(t, redisLimits(), seed)
-	fillAll(ks, rng, 12, true)
+	fillAny(ks, rng, 15)
 	b := encodeAll(ks, true)
 	step := 1 + len(b)/700
 	for n := 0; n < len(b); n += step {
@@ -315,7 +320,7 @@ func TestEveryCut(t *testing.T) {
 func TestFlippedBits(t *testing.T) {
 	seed, rng := newSeed(t)
 	ks := newKeyspace(t, redisLimits(), seed)
-	fillAll(ks, rng, 20, true)
+	fillAny(ks, rng, 20)
 	b := encodeAll(ks, true)
 	for range 200 {
 		i := rng.IntN(len(b))
@@ -377,7 +382,7 @@ func TestSourceError(t *testing.T) {
 func TestCloseEarly(t *testing.T) {
 	seed, rng := newSeed(t)
 	ks := newKeyspace(t, redisLimits(), seed)
-	fillAll(ks, rng, 300, true)
+	fillAny(ks, rng, 300)
 	b := encodeAll(ks, false)
 	for range 20 {
 		pieces := rand.New(rand.NewPCG(seed, rng.Uint64())) // used on another goroutine

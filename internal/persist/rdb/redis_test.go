@@ -31,8 +31,18 @@ type redisServer struct {
 // startRedis starts a server in the directory, "" for one of its own, whose dump.rdb it loads.
 func startRedis(t *testing.T, dir string, args ...string) *redisServer {
 	t.Helper()
-	srv := testserver.StartRedis(t, dir,
-		append([]string{"--enable-debug-command", "yes"}, args...)...)
+	return startPeer(t, "", dir, args...)
+}
+
+// startPeer starts the peer's server in the same way, the installed redis-server for "".
+func startPeer(t *testing.T, p testserver.Peer, dir string, args ...string) *redisServer {
+	t.Helper()
+	args = append([]string{"--enable-debug-command", "yes"}, args...)
+	start := p.Start
+	if p == "" {
+		start = testserver.StartRedis
+	}
+	srv := start(t, dir, args...)
 	return &redisServer{srv.Client(t), t, srv.Dir}
 }
 
@@ -62,6 +72,8 @@ func (s *redisServer) content(kind, key string) string {
 	switch kind {
 	case "string":
 		return s.do("GET", key).Str
+	case "stream":
+		return s.streamText(key)
 	case "list":
 		out = s.do("LRANGE", key, 0, -1).Strings()
 	case "set":
@@ -134,7 +146,7 @@ func TestDumpOfRedis(t *testing.T) {
 		s.do("RESTORE", key, 0, e.B)
 		require.Equal(t, content(db, en), s.content(en.Type().String(), string(key)))
 		theirs := []byte(s.do("DUMP", key).Str)
-		v, err := Restore(theirs, true)
+		v, err := Restore(theirs, ReadOptions{})
 		require.NoError(t, err)
 		require.NoError(t, Insert(ks.DB(1), key, &v, NoAccess()))
 		require.Equal(t, content(db, en), content(ks.DB(1), ks.DB(1).Peek(key)))
