@@ -13,7 +13,8 @@ import (
 )
 
 // eventCommands are commands whose events are compared with those of redis-server. K is one of a
-// few keys, so that types collide. V is a small value, M a member, N a small number.
+// few keys, so that types collide. V is a small value, M a member, N a small number. XREAD is left
+// out: Redis looks each key up twice, and announces twice that it is missing.
 var eventCommands = strings.Split(strings.TrimSpace(`
 SET K V
 SET K V EX 10000
@@ -180,6 +181,33 @@ GEOADD K N N M
 GEODIST K M M
 GEOSEARCHSTORE K K FROMLONLAT 1 1 BYRADIUS 1000 km
 GEORADIUS K 1 1 1000 km STORE K
+XADD K 99999999999999-* f V
+XADD K 99999999999999-* f V g V
+XADD K MAXLEN N 99999999999999-* f V
+XADD K NOMKSTREAM MINID 99999999999999-N 99999999999999-* f V
+XADD K 1-1 f V
+XADD K MAXLEN ~ 0 99999999999999-* f V
+XTRIM K MAXLEN N
+XTRIM K MINID 99999999999999-N
+XDEL K 99999999999999-N 99999999999999-N
+XSETID K 99999999999999-N
+XLEN K
+XRANGE K - +
+XGROUP CREATE K g 0 MKSTREAM
+XGROUP CREATE K h $
+XGROUP SETID K g 0
+XGROUP DESTROY K g
+XGROUP CREATECONSUMER K g M
+XGROUP DELCONSUMER K g M
+XREADGROUP GROUP g M COUNT 2 STREAMS K >
+XREADGROUP GROUP g M NOACK STREAMS K >
+XREADGROUP GROUP g M STREAMS K 0
+XACK K g 99999999999999-N
+XCLAIM K g M 0 99999999999999-N 99999999999999-N
+XCLAIM K g M 0 99999999999999-N FORCE JUSTID
+XAUTOCLAIM K g M 0 0
+XPENDING K g
+XINFO STREAM K
 `), "\n")
 
 // fillTemplate replaces the placeholders of a template.
@@ -195,6 +223,8 @@ func fillTemplate(rng *rand.Rand, template string) string {
 			words[i] = []string{"m", "n", "o", "1", "2"}[rng.IntN(5)]
 		case "N":
 			words[i] = fmt.Sprint(rng.IntN(6))
+		case "99999999999999-N":
+			words[i] = fmt.Sprintf("99999999999999-%d", rng.IntN(30))
 		}
 	}
 	return strings.Join(words, " ")

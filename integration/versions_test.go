@@ -60,6 +60,7 @@ func dataset(t *testing.T, c *client.Client, timed bool) {
 			}
 		}
 		do(t, c, "PEXPIREAT", "h:2000", farFuture)
+		streams(t, c)
 	}
 	do(t, c, "SELECT", 0)
 	do(t, c, "FUNCTION", "LOAD", "REPLACE",
@@ -95,6 +96,8 @@ func contentOf(t *testing.T, c *client.Client, timed bool) map[string]string {
 					v = fmt.Sprint(v, do(t, c, "HPEXPIRETIME", key, "FIELDS", 3, "element:0",
 						"element:1", "element:2"))
 				}
+			case "stream":
+				v = streamContent(t, c, key, timed)
 			default:
 				t.Fatalf("%s is a %s", key, kind)
 			}
@@ -192,9 +195,7 @@ func TestFilesFor(t *testing.T) {
 			dataset(t, c, true)
 			do(t, c, "SAVE")
 			saved := contentOf(t, c, o.timed)
-			if !o.timed { // only snapshots leave deadlines and functions out
-				dropTimed(t, c)
-			}
+			dropNewer(t, c, o) // only snapshots leave it out
 			if o.write == "9" {
 				do(t, c, "FUNCTION", "FLUSH")
 			}
@@ -210,6 +211,12 @@ func TestFilesFor(t *testing.T) {
 			case o.write == "auto":
 				require.NoError(t, s.WaitLog("The RDB file has version 12, because fields of 4 "+
 					"hashes have deadlines"))
+			}
+			switch o.write {
+			case "9":
+				require.NoError(t, s.WaitLog("6 streams were written without the numbers of"))
+			case "10":
+				require.NoError(t, s.WaitLog("the groups of 4 streams were written without"))
 			}
 			if o.write == "9" { // which has no functions
 				require.NoError(t, s.WaitLog("rdb-version 9: 1 libraries of functions were left"))
@@ -231,12 +238,21 @@ func TestFilesFor(t *testing.T) {
 	}
 }
 
-// dropTimed deletes the hashes whose fields have deadlines.
-func dropTimed(t *testing.T, c *client.Client) {
+// dropNewer deletes what raises the version of the log's base: hashes whose fields have deadlines,
+// and streams whose consumers tell when they were active.
+func dropNewer(t *testing.T, c *client.Client, o filePeer) {
 	t.Helper()
 	for _, db := range []int{9, 0} {
 		do(t, c, "SELECT", db)
-		do(t, c, "DEL", "ht:3", "ht:2000")
+		if !o.timed {
+			do(t, c, "DEL", "ht:3", "ht:2000")
+		}
+		switch o.write {
+		case "9":
+			do(t, c, "DEL", "events", "jobs", "log")
+		case "10":
+			do(t, c, "DEL", "events", "jobs")
+		}
 	}
 }
 
@@ -285,6 +301,18 @@ func checkFiles(t *testing.T, dir string, o filePeer) {
 func increments(t *testing.T, c *client.Client, o filePeer) {
 	t.Helper()
 	do(t, c, "SET", "increment", "v", "PXAT", farFuture)
+	for _, args := range [][]any{
+		{"XADD", "events", "MAXLEN", "~", 150, "2000-*", "a", "b"},
+		{"XREADGROUP", "GROUP", "g1", "late", "COUNT", 3, "STREAMS", "events", "jobs", ">", ">"},
+		{"XREADGROUP", "GROUP", "g2", "late", "NOACK", "STREAMS", "jobs", ">"},
+		{"XCLAIM", "jobs", "g1", "thief", 0, "111-1", "RETRYCOUNT", 9},
+		{"XAUTOCLAIM", "jobs", "g1", "thief", 0, 0, "COUNT", 5}, {"XACK", "jobs", "g1", "110-1"},
+		{"XAUTOCLAIM", "events", "g1", "busy", 0, 0},
+		{"XDEL", "log", "5-1"}, {"XSETID", "log", "3000-0", "ENTRIESADDED", 5000},
+		{"XGROUP", "SETID", "jobs", "g2", "$"}, {"XGROUP", "DELCONSUMER", "events", "g2", "busy"},
+	} {
+		do(t, c, args...)
+	}
 	if !o.timed {
 		return
 	}
@@ -353,68 +381,6 @@ func TestFilesFrom(t *testing.T) {
 			s.stop(t)
 			s = startServer(t, with("--dir", own)...)
 			require.Equal(t, saved, contentOf(t, s.dial(t), o.timed))
-		})
-	}
-}
-
-// streams makes streams with groups, consumers and entries that they wait for.
-func streams(t *testing.T, c *client.Client) {
-	t.Helper()
-	for _, key := range []string{"events", "jobs"} {
-		for i := range 300 {
-			do(t, c, "XADD", key, fmt.Sprint(i+1, "-1"), "field", i, "other",
-				strings.Repeat("x", i))
-		}
-		do(t, c, "XADD", key, "MAXLEN", 200, "1000-0", "f", "v")
-		do(t, c, "XDEL", key, "280-1")
-		for _, group := range []string{"g1", "g2"} {
-			do(t, c, "XGROUP", "CREATE", key, group, 0)
-			do(t, c, "XGROUP", "CREATECONSUMER", key, group, "idle")
-			do(t, c, "XREADGROUP", "GROUP", group, "busy", "COUNT", 50, "STREAMS", key, ">")
-		}
-	}
-}
-
-// TestFilesWithStreams refuses the files of other servers that have streams: a check lists all that
-// is in the way, a start says one line.
-func TestFilesWithStreams(t *testing.T) {
-	godwitOnly(t)
-	bin, err := serverBinary()
-	require.NoError(t, err)
-	for _, o := range []filePeer{filePeers[1], filePeers[2], filePeers[5]} {
-		t.Run(o.name, func(t *testing.T) {
-			t.Parallel()
-			dir := testserver.Dir(t)
-			p := o.start(t, dir, "--appendonly", "yes")
-			pc := p.Client(t)
-			do(t, pc, "SET", "a", "b")
-			streams(t, pc)
-			do(t, pc, "SAVE")
-			rewriteAOF(t, pc)
-			do(t, pc, "XADD", "events", "*", "f", "v")
-			require.NoError(t, p.Stop())
-			own := t.TempDir()
-			copyFiles(t, dir, own)
-			cmd := exec.Command(bin, "--check-rdb", filepath.Join(own, "dump.rdb"))
-			out, err := cmd.CombinedOutput()
-			require.Error(t, err)
-			require.Contains(t, string(out), "[in the way] 2 of type stream, the first is '")
-			require.Contains(t, string(out), "[info] 3 keys read")
-			require.Contains(t, string(out), "Checksum OK")
-			cmd = exec.Command(bin, "--check-aof",
-				filepath.Join(own, "appendonlydir/appendonly.aof.manifest"))
-			out, err = cmd.CombinedOutput()
-			require.Error(t, err)
-			require.Contains(t, string(out), "[in the way] 2 of type stream, the first is '")
-			require.Contains(t, string(out), "[in the way] 1 of command 'xadd', which this server")
-			for _, aof := range []string{"no", "yes"} {
-				s, err := launch(own, "", "--port", "0",
-					"--unixsocket", "s", "--appendonly", aof)
-				require.NoError(t, err)
-				require.Equal(t, 1, s.Exited(t))
-				require.Contains(t, s.Output(), "a stream, which is not supported. godwit-server "+
-					"--check-rdb lists everything")
-			}
 		})
 	}
 }

@@ -503,6 +503,8 @@ func readKey(c *client.Client, key string, has features) (*value, error) {
 				v.set[names[i].(string)] = true
 			}
 		}
+	case "stream":
+		err = readStream(c, key, v)
 	case "zset":
 		r, err = do(c, "ZRANGE", key, 0, -1, "WITHSCORES")
 		for i := 0; i+1 < len(r.Elems); i += 2 {

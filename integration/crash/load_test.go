@@ -88,7 +88,7 @@ func (w *worker) receive(c *client.Client, units []*unit) error {
 // refusals are the errors that the model knows. A command that is refused so changes nothing.
 var refusals = []string{"no such key", "in progress", "does not exist", "already exists",
 	"item exists", "ot found", "is not equal", "overflow", "is full",
-	"Maximum expansions", "as it should"}
+	"Maximum expansions", "as it should", "NOGROUP", "BUSYGROUP", "requires the key to exist"}
 
 // failure returns the first error in the reply that no operation should meet, or "".
 func failure(v client.Value) string {

@@ -24,6 +24,7 @@ type value struct {
 	set    map[string]bool
 	zset   map[string]float64
 	sketch *sketch // in the model; the server's is read as a digest, in str
+	stream *stream
 	expiry expiry
 
 	tat      expiry // of a limiter: its arrival time in Unix ns
@@ -44,7 +45,7 @@ func (v *value) clone() *value {
 	w := *v
 	w.list, w.hash, w.set, w.zset = slices.Clone(v.list), maps.Clone(v.hash), maps.Clone(v.set),
 		maps.Clone(v.zset)
-	w.sketch = v.sketch.clone()
+	w.sketch, w.stream = v.sketch.clone(), v.stream.clone()
 	return &w
 }
 
@@ -99,6 +100,8 @@ func (v *value) text(now int64) string {
 		return v.kind + " " + strconv.Quote(v.str)
 	case cellKind:
 		return v.kind // the time is compared by itself
+	case "stream":
+		return "stream " + v.stream.text()
 	case "list":
 		return fmt.Sprintf("list %q", v.list)
 	case "hash":

@@ -34,12 +34,14 @@ type generator struct {
 	functions int    // which libraries this generator may change
 	dump      string // payload of a library
 	sha       string // of the script that the server has
+
+	firstEntry, entries int64 // of IDs: the first milliseconds, and how many there were
 }
 
 // features are what not every server can do.
 type features struct {
 	multi, script, fieldTTL, bloom, geo, functions bool
-	cuckoo, cms, topk, tdigest, throttle           bool
+	cuckoo, cms, topk, tdigest, throttle, streams  bool
 }
 
 func (g *generator) key(kind string) string {
@@ -115,6 +117,7 @@ func (g *generator) makers() []func() []*unit {
 	}{
 		{g.has.bloom, g.bloom}, {g.has.geo, g.geo}, {g.has.cuckoo, g.cuckoo}, {g.has.cms, g.cms},
 		{g.has.topk, g.topk}, {g.has.tdigest, g.tdigest}, {g.has.throttle, g.throttle},
+		{g.has.streams, g.stream}, {g.has.streams, g.stream},
 		{g.functions != noFunctions && g.rnd.IntN(2) == 0, g.function},
 	} {
 		if m.has {
@@ -490,7 +493,7 @@ func (s state) zpop(k string, n int) {
 func (g *generator) generic() []*unit {
 	kinds := []string{"s", "l", "h", "t", "z"}
 	if g.rnd.IntN(3) == 0 {
-		kinds = []string{"y", "b", "geo", "cf", "cms", "top", "td", "tm", "cell"}
+		kinds = []string{"y", "b", "geo", "cf", "cms", "top", "td", "tm", "cell", "st", "st"}
 	}
 	kind := kinds[g.rnd.IntN(len(kinds))]
 	k, k2 := g.key(kind), g.key(kind)

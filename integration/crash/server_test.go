@@ -84,7 +84,7 @@ func (p *process) probe() (features, error) {
 	defer c.Close()
 	names := []any{"COMMAND", "INFO", "multi", "eval", "hpexpireat", "bf.insert", "geosearchstore",
 		"function", "cf.insertnx", "cms.incrby", "topk.add",
-		"tdigest.add", "cl.throttle"}
+		"tdigest.add", "cl.throttle", "xnack"}
 	v, err := do(c, names...)
 	if err != nil || len(v.Elems) != len(names)-2 {
 		return features{}, fmt.Errorf("COMMAND INFO: %v, %w", v, err)
@@ -93,6 +93,6 @@ func (p *process) probe() (features, error) {
 	return features{multi: known(0), script: known(1), fieldTTL: known(2), bloom: known(3),
 			geo: known(4), functions: known(5),
 			cuckoo: known(6), cms: known(7), topk: known(8), tdigest: known(9),
-			throttle: known(10)},
+			throttle: known(10), streams: known(11)},
 		nil
 }

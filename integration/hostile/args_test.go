@@ -88,7 +88,7 @@ func (m *maker) arg(out []string, a spec.Arg, keys int) []string {
 	times := 1
 	if a.Multiple {
 		times = 1 + m.rng.IntN(3)
-		if a.Type == spec.ArgKey && keys > 0 {
+		if (a.Type == spec.ArgKey || a.Name == "id" && m.chance(90)) && keys > 0 {
 			times = keys
 		}
 		if m.chance(2) {
@@ -106,7 +106,7 @@ func (m *maker) arg(out []string, a spec.Arg, keys int) []string {
 		case spec.ArgKey:
 			out = append(out, m.key())
 		case spec.ArgInteger:
-			if a.Name == "numkeys" && m.chance(90) {
+			if (a.Name == "numkeys" || a.Name == "numids") && m.chance(90) {
 				out = append(out, strconv.Itoa(keys))
 			} else {
 				out = append(out, m.integer())
@@ -119,6 +119,10 @@ func (m *maker) arg(out []string, a spec.Arg, keys int) []string {
 			out = append(out,
 				pick(m, "*", "k*", "k[0-4]", "v?", strings.Repeat("*a", 20), m.text()))
 		case spec.ArgPureToken:
+			if a.Name == "auto-id" && m.chance(80) {
+				out = append(out, m.entryID()+"-*")
+				break
+			}
 			out = append(out, a.Token)
 		case spec.ArgOneOf:
 			out = m.arg(out, pick(m, a.Args...), keys)
@@ -127,11 +131,42 @@ func (m *maker) arg(out []string, a spec.Arg, keys int) []string {
 				out = m.arg(out, sub, keys)
 			}
 		default:
-			out = append(out, m.text())
+			out = append(out, m.named(a.Name))
 		}
 	}
 	return out
 }
+
+// named makes a text for an argument of that name. What entries of streams, their groups and
+// consumers are called is of a small space, so that commands meet.
+func (m *maker) named(name string) string {
+	if m.chance(5) {
+		return m.text()
+	}
+	switch name {
+	case "id", "start", "end", "last-id", "lastid", "max-deleted-id", "stream-id", "threshold":
+		switch m.rng.IntN(8) {
+		case 0:
+			return pick(m, "-", "+", "0", "$", ">", "(5-1",
+				"18446744073709551615-18446744073709551615")
+		case 1:
+			return m.entryID()
+		}
+		return m.entryID() + "-" + strconv.Itoa(m.rng.IntN(3))
+	case "group":
+		return "g" + strconv.Itoa(m.rng.IntN(2))
+	case "consumer":
+		return "c" + strconv.Itoa(m.rng.IntN(4))
+	case "pid", "iid":
+		return "p" + strconv.Itoa(m.rng.IntN(4))
+	case "min-idle-time":
+		return pick(m, "0", "0", "1", "5", "100000")
+	}
+	return m.text()
+}
+
+// entryID makes the first part of an ID. Large ones are rare: they end a stream's growth.
+func (m *maker) entryID() string { return strconv.Itoa(m.rng.IntN(2 << m.rng.IntN(14))) }
 
 // command makes one command from its documentation, and often damages it.
 func (m *maker) command() []string {
@@ -272,6 +307,8 @@ func (m *maker) config() []string {
 		[]string{"active-expire-effort", pick(m, "1", "10")}, []string{"nosuch", m.text()},
 		[]string{"proto-max-bulk-len", pick(m, "1mb", "512mb")},
 		[]string{"hz", pick(m, "1", "10", "500")},
+		[]string{"stream-node-max-entries", pick(m, "0", "1", "3", "100")},
+		[]string{"stream-node-max-bytes", pick(m, "0", "1", "50", "4096")},
 	)
 	return append([]string{"CONFIG", "SET"}, kv...)
 }

@@ -1,6 +1,9 @@
 package hostile
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,9 +43,10 @@ func examine(t *testing.T, p *process, dir string, n uint64) *process {
 		require.False(t, v.IsError(), v.Text())
 	}
 	require.Equal(t, "OK", p.text(t, "DEBUG", "CHECK"))
-	digest := p.text(t, "DEBUG", "DIGEST")
+	digest, streams := p.text(t, "DEBUG", "DIGEST"), p.streams(t)
 	require.Equal(t, "OK", p.text(t, "DEBUG", "RELOAD"))
 	require.Equal(t, digest, p.text(t, "DEBUG", "DIGEST"), "after a reload")
+	require.Equal(t, streams, p.streams(t), "after a reload")
 	require.Equal(t, "OK", p.text(t, "DEBUG", "CHECK"))
 	if n%2 == 1 {
 		p.text(t, "CONFIG", "SET", "save", "3600 1")
@@ -50,6 +54,7 @@ func examine(t *testing.T, p *process, dir string, n uint64) *process {
 		p.stop(t)
 		p = start(t, dir)
 		require.Equal(t, digest, p.text(t, "DEBUG", "DIGEST"), "after a restart")
+		require.Equal(t, streams, p.streams(t), "after a restart")
 	}
 	if n%4 == 3 {
 		p.text(t, "FLUSHALL")
@@ -59,4 +64,35 @@ func examine(t *testing.T, p *process, dir string, n uint64) *process {
 	}
 	p.text(t, "CONFIG", "SET", "maxmemory", memoryLimit)
 	return p
+}
+
+// streams returns what there is to know of all streams, groups and pending entries included, which
+// the digest leaves out. It leaves out how entries are laid out, and what goes by itself.
+func (p *process) streams(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	c := p.Client(t)
+	defer c.Close()
+	for db := range 16 {
+		_, err := c.Do("SELECT", db)
+		require.NoError(t, err)
+		page, err := c.Do("SCAN", 0, "COUNT", 1_000_000, "TYPE", "stream")
+		require.NoError(t, err)
+		keys := page.Elems[1].Strings()
+		slices.Sort(keys)
+		for _, key := range keys {
+			info, err := c.Do("XINFO", "STREAM", key, "FULL", "COUNT", 0)
+			require.NoError(t, err)
+			fmt.Fprintf(&b, "%d %q", db, key)
+			for i := 0; i+1 < len(info.Elems); i += 2 {
+				switch name := info.Elems[i].Text(); name {
+				case "radix-tree-keys", "radix-tree-nodes", "pids-tracked", "iids-tracked":
+				default:
+					fmt.Fprintf(&b, " %s=%s", name, info.Elems[i+1])
+				}
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }

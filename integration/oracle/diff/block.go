@@ -44,7 +44,8 @@ func (g *Generator) blockSteps() []Cmd {
 	client := 1 + g.rnd.IntN(blockClients-1)
 	switch k := g.rnd.IntN(100); {
 	case k < 47:
-		return g.supported(stepOf(client, g.blockingCommand("0")...))
+		args := g.blockingCommand("0")
+		return append(g.groupFirst(args), g.supported(stepOf(client, args...))...)
 	case k < 48: // a few that time out, all of them before anything else happens
 		var out []Cmd
 		for range 1 + g.rnd.IntN(3) {
@@ -75,7 +76,7 @@ func (g *Generator) blockSteps() []Cmd {
 	case k >= 64 && k < 66:
 		return []Cmd{{Client: client, Step: true, Close: true}}
 	case k == 66: // a key that goes by itself while clients wait
-		return []Cmd{stepOf(0, "PEXPIRE", g.blockKey(), seconds(1000*shortWait)),
+		return []Cmd{stepOf(0, "PEXPIRE", g.expiringKey(), seconds(1000*shortWait)),
 			{Client: 0, Step: true, Sleep: longWait}}
 	case k == 67:
 		return g.swapSteps()
@@ -113,7 +114,7 @@ func (g *Generator) swapSteps() []Cmd {
 
 // supported returns the command as a stream, or nothing if one of the servers lacks it.
 func (g *Generator) supported(c Cmd) []Cmd {
-	if !g.has(c.Name()) {
+	if !g.has(c.Name()) && !g.has(c.FullName()) {
 		return nil
 	}
 	return []Cmd{c}
@@ -131,8 +132,13 @@ func idOf(client int) string { return "{id:" + strconv.Itoa(client) + "}" }
 // command again from its first key on, and that key may have become ready meanwhile or have the
 // wrong type.
 
-// blockKey returns any of the keys l and z.
-func (g *Generator) blockKey() string { return g.pick("l0", "l1", "l2", "z0", "z1") }
+// blockKey returns any of the keys l and z, or one of streams.
+func (g *Generator) blockKey() string {
+	if g.chance(0.15) && g.hasReads() {
+		return g.pick("x0", "x1")
+	}
+	return g.pick("l0", "l1", "l2", "z0", "z1")
+}
 
 // listKey returns one of the keys l, seldom a z.
 func (g *Generator) listKey() string {
@@ -176,6 +182,9 @@ func (g *Generator) newValue() string {
 // blockingCommand returns a command that blocks when it finds nothing. Half of the time it has a
 // timeout that is never reached in place of "0".
 func (g *Generator) blockingCommand(timeout string) []string {
+	if timeout == "0" && g.chance(0.25) && g.hasReads() {
+		return g.blockingRead()
+	}
 	if timeout == "0" {
 		timeout = g.pick("0", "0", "0.0", "1000", "1000.5", "1e3", "0x3e8")
 		if g.chance(0.03) {
@@ -210,6 +219,9 @@ func (g *Generator) blockingCommand(timeout string) []string {
 // driverCommand returns a command that makes keys ready, or changes them in other ways while
 // clients wait. alone reports that it is not one of several in a transaction.
 func (g *Generator) driverCommand(alone bool) []string {
+	if g.chance(0.25) && g.hasReads() {
+		return g.readDriver()
+	}
 	l, l2, z, any := g.listKey(), g.listKey(), g.zsetKey(), g.blockKey()
 	switch g.rnd.IntN(28) {
 	case 0, 1, 2, 3, 4, 5, 6, 7:

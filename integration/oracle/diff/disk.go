@@ -38,14 +38,22 @@ func (d Disk) check() error {
 // encoding of what it reads, and the file would carry that to the other server. Valkey does not
 // read files with deadlines of fields that others wrote.
 func (g *Generator) way() Disk {
+	ways := []Disk{Reload}
 	switch {
 	case g.sorts:
 		return Reload
-	case g.cfg.Reference == Valkey9:
-		return []Disk{Reload, Log}[g.rnd.IntN(2)]
+	case g.cfg.Reference != Valkey9:
+		ways = append(ways, Swap)
 	}
-	return []Disk{Reload, Swap, Log, Log}[g.rnd.IntN(4)]
+	if g.logs {
+		ways = append(ways, Log, Log)
+	}
+	return ways[g.rnd.IntN(len(ways))]
 }
+
+// hasLog reports whether the data of a round may go through a log. In such rounds consumers are
+// made by commands of their own, see guardConsumer.
+func hasLog(r int) bool { return r%4 <= 1 }
 
 // dumpFile is the name of a snapshot, for both servers.
 const dumpFile = "dump.rdb"
@@ -94,6 +102,11 @@ func (r *Runner) bothOK(at int, cmd string) (*Failure, error) {
 }
 
 func (r *Runner) swap(at int) (*Failure, error) {
+	if r.Known.Reference == Redis7 { // It reads no later version.
+		if _, err := r.admin[1].Do("CONFIG", "SET", "rdb-version", "10"); err != nil {
+			return nil, err
+		}
+	}
 	if f, err := r.bothOK(at, "SAVE"); f != nil || err != nil {
 		return f, err
 	}

@@ -38,6 +38,7 @@ type Generator struct {
 	cur     *Grammar // the command being generated
 	inMulti []bool
 	sorts   bool  // the round may sort
+	logs    bool  // the round's data may go through a log
 	serial  int   // source of values that must not repeat within a round
 	after   []Cmd // what must follow on the same connection before anything else
 }
@@ -72,7 +73,7 @@ func (g *Generator) Round(seed uint64, r, n int) []Cmd {
 	g.inMulti = make([]bool, g.cfg.Clients)
 	g.serial = 0
 	g.after = nil
-	g.sorts = hasSort(r)
+	g.sorts, g.logs = hasSort(r), hasLog(r)
 	out := make([]Cmd, 0, n)
 	for c := range g.cfg.Clients {
 		if g.cfg.Resp == 3 || g.cfg.Resp == 0 && c%2 == 1 {

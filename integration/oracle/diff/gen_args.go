@@ -153,11 +153,11 @@ func (g *Generator) key() string {
 		}
 	case "generic":
 		if g.chance(0.3) {
-			return g.pick("li", "ha", "se", "so") + strconv.Itoa(g.rnd.IntN(3))
+			return g.pick("li", "ha", "se", "so", "st") + strconv.Itoa(g.rnd.IntN(3))
 		}
 	case "string":
 		if g.chance(0.02) {
-			return g.pick("li", "ha", "se", "so") + strconv.Itoa(g.rnd.IntN(3))
+			return g.pick("li", "ha", "se", "so", "st") + strconv.Itoa(g.rnd.IntN(3))
 		}
 	}
 	return g.sharedKey(g.rnd.IntN(g.cfg.Keys))

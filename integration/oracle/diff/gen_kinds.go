@@ -97,7 +97,7 @@ func CheckKinds(list []string) error {
 func (g *Generator) begin(seed uint64, r, clients int) {
 	g.rnd = rand.New(rand.NewPCG(seed, uint64(r)))
 	g.inMulti = make([]bool, clients)
-	g.serial, g.after, g.sorts = 0, nil, false
+	g.serial, g.after, g.sorts, g.logs = 0, nil, false, false
 }
 
 func told(client int, args ...string) Cmd {

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -68,6 +69,7 @@ func guardTable() map[string]guard {
 	}
 	t["bitfield"] = guardField
 	t["lset"] = guardIndex
+	maps.Copy(t, entryGuards())
 	return t
 }
 

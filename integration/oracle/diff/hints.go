@@ -43,7 +43,12 @@ func weights() map[string]int {
 		"zremrangebyrank": 40, "zremrangebyscore": 40, "zremrangebylex": 40, "lpop": 70,
 		"rpop": 70, "zpopmin": 60, "zpopmax": 60, "lmpop": 60, "zmpop": 60, "sort": 250,
 		"sort_ro": 120, "lpos": 150, "linsert": 150, "expire": 150, "pexpire": 150,
-		"object|help": 5, "bitfield": 300, "bitop": 250, "wait": 10, "info": 3, "command": 1,
+		"object|help": 5, "xdel": 60, "xtrim": 30,
+		"xgroup|create": 200, "xgroup|destroy": 15, "xgroup|setid": 40,
+		"xgroup|delconsumer": 25, "xgroup|help": 5, "xinfo|help": 5,
+		"xreadgroup": 300, "xack": 120, "xclaim": 120,
+		"xpending": 150, "xsetid": 25, "bitfield": 300, "bitop": 250, "wait": 10, "info": 3,
+		"command":      1,
 		"command|docs": 3, "blpop": 10, "brpop": 10, "blmove": 10, "blmpop": 10, "brpoplpush": 10,
 		"bzpopmin": 10, "bzpopmax": 10, "bzmpop": 10, "geoadd": 300, "pfadd": 300, "restore": 20,
 		"command|getkeys": 60, "debug": 15, "object|encoding": 200,
@@ -73,7 +78,7 @@ func hintTable() map[string]hint {
 	for _, part := range []map[string]hint{typeHints(), nameHints(), timeHints(), bitHints(),
 		connHints(), serverHints(), laterHints(),
 		collectionHints(), boundHints(), sortHints(), geoHints(), hllHints(), scriptHints(),
-		functionHints()} {
+		functionHints(), entryHints()} {
 		for k, v := range part {
 			t[k] = v
 		}
@@ -183,22 +188,7 @@ func bitHints() map[string]hint {
 // laterHints returns hints for families that a server may gain later. Without them the generator
 // works too, but fewer commands succeed.
 func laterHints() map[string]hint {
-	id := mostly(0.2, oneOf("1-1", "2-1", "3-5", "5", "0", "0-0", "7-1"),
-		oneOf("$", ">", "-", "+", "*", "x", "18446744073709551615-18446744073709551615", "1-2-3",
-			"(2-1"))
-	nextID := func(g *Generator) []string {
-		g.serial++
-		return []string{strconv.Itoa(1000+g.serial) + "-1"}
-	}
 	return map[string]hint{
-		"*.id": id, "xadd.id": nextID, "xadd.auto_id": nextID, "*.last-id": id,
-		"*.group": oneOf("g1", "g2"), "*.groupname": oneOf("g1", "g2"),
-		"*.consumer": oneOf("c1", "c2"), "*.consumername": oneOf("c1", "c2"),
-		"*.threshold":     oneOf("0", "1", "3", "1000", "-1"),
-		"*.min-idle-time": oneOf("0", "0", "100000000"), "xrange.start": id, "xrange.end": id,
-		"xrevrange.start": id, "xrevrange.end": id, "xpending.start": id, "xpending.end": id,
-		"xautoclaim.start": id, "xread.milliseconds": oneOf("1", "2"),
-		"xreadgroup.milliseconds": oneOf("1", "2"), "xclaim.ms": oneOf("0", "1000"),
 		"*.channel": oneOf("ch1", "ch2"), "*.shardchannel": oneOf("ch1"),
 	}
 }

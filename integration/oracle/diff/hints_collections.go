@@ -172,9 +172,13 @@ func poppedAtRandom(c Cmd) bool {
 }
 
 // comparable reports whether every random SPOP of the stream is followed by the DEL that makes the
-// servers equal again. Streams that were cut or shrunk may lack it.
+// servers equal again, and every XADD whose ID the server chooses comes after the one that makes it
+// comparable. Streams that were cut or shrunk may lack them.
 func comparable(stream []Cmd) bool {
 	for i, c := range stream {
+		if choosesID(c) && !(i > 0 && stream[i-1].Client == c.Client && ahead(stream[i-1])) {
+			return false
+		}
 		if !poppedAtRandom(c) {
 			continue
 		}

@@ -15,6 +15,7 @@ var scripted = []string{
 	"rpoplpush", "hset", "hget", "hdel", "hlen", "hincrby", "hexists", "hmget", "sadd", "srem",
 	"scard", "sismember", "smove", "sinterstore", "zadd", "zrem", "zscore", "zrange", "zcard",
 	"zincrby", "zcount", "exists", "del", "type", "rename", "copy", "persist",
+	"xadd", "xdel", "xlen", "xtrim", "xrange", "xrevrange", "xread", "xreadgroup", "xack", "xgroup",
 }
 
 // script composes a script of random calls. So errors, conversions and effects of commands within
@@ -52,9 +53,14 @@ func (g *Generator) script() string {
 // call returns the arguments of redis.call for a random command, as Lua literals.
 func (g *Generator) call() string {
 	args := [][]byte{[]byte("get"), []byte(g.key())}
+	after := g.after
 	for range 40 {
 		c := g.command()
-		if len(c) > 0 && len(c) < 12 && slices.Contains(scripted, strings.ToLower(string(c[0]))) {
+		g.after = after
+		odd := len(c) > 1 && strings.EqualFold(string(c[1]), "help") ||
+			g.cfg.Reference == Redis7 && Cmd{Args: c}.has("BLOCK") // It refuses that in scripts.
+		if len(c) > 0 && len(c) < 12 && !odd &&
+			slices.Contains(scripted, strings.ToLower(string(c[0]))) {
 			args = c
 			break
 		}

@@ -18,6 +18,10 @@ func rewriters() map[string]rewriter {
 		"twelve":  twelvePlaces,
 		"users":   plainUsers,
 		"origins": plainOrigins,
+		"entries": plainInfo("radix-tree-keys", "radix-tree-nodes", "idmp-duration", "idmp-maxsize",
+			"pids-tracked", "iids-tracked", "iids-added", "iids-duplicates", "nacked-count"),
+		"actives": plainInfo("inactive", "active-time"),
+		"lags":    plainInfo("lag", "entries-read"),
 	}
 }
 
@@ -110,4 +114,25 @@ func plainOrigins(r Reply) Reply {
 		}
 		return r
 	})
+}
+
+// plainInfo leaves fields out of what XINFO says of streams, groups and consumers.
+func plainInfo(fields ...string) rewriter {
+	var plain rewriter
+	plain = func(r Reply) Reply {
+		if r.Elems == nil {
+			return r
+		}
+		elems := make([]Reply, 0, len(r.Elems))
+		for i := 0; i < len(r.Elems); i++ {
+			if len(r.Elems)%2 == 0 && i%2 == 0 && slices.Contains(fields, r.Elems[i].Str) {
+				i++
+				continue
+			}
+			elems = append(elems, plain(r.Elems[i]))
+		}
+		r.Elems = elems
+		return r
+	}
+	return plain
 }

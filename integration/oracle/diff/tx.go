@@ -14,7 +14,7 @@ func (g *Generator) TxRound(seed uint64, r, n int) []Cmd {
 	g.rnd = rand.New(rand.NewPCG(seed, uint64(r)))
 	g.inMulti = make([]bool, g.cfg.Clients)
 	g.serial, g.after = 0, nil
-	g.sorts = hasSort(r)
+	g.sorts, g.logs = hasSort(r), false
 	var out []Cmd
 	for len(out) < n {
 		client := g.rnd.IntN(g.cfg.Clients)
@@ -58,7 +58,8 @@ func (g *Generator) txNext(client int) Cmd {
 				{"SREM", key, "m"}, {"HSET", key, "f", "v"}, {"ZADD", key, "1", "m"},
 				{"ZREM", key, "m"}, {"RENAME", g.txKey(), key}, {"COPY", g.txKey(), key, "REPLACE"},
 				{"SWAPDB", "0", "1"}, {"FLUSHDB"}, {"FLUSHALL"}, {"MOVE", key, "1"},
-			}[g.rnd.IntN(18)])...)
+				{"XADD", key, g.nextID(), "f", "v"}, {"XDEL", key, g.recentID()},
+			}[g.rnd.IntN(20)])...)
 			break
 		}
 		return g.next(client)
@@ -74,5 +75,5 @@ func (g *Generator) txKey() string {
 	if g.chance(0.5) {
 		return g.sharedKey(g.rnd.IntN(min(g.cfg.Keys, 5)))
 	}
-	return g.pick("li", "ha", "se", "so") + g.pick("0", "1", "2")
+	return g.pick("li", "ha", "se", "so", "st") + g.pick("0", "1", "2")
 }
