@@ -20,8 +20,8 @@ CONFDIR   = $(DESTDIR)$(PREFIX)/etc
 export GODWIT_SEED ?= $(SEED)
 
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
-	test-repeat soak soak-short lint format check crash bench bench-quick bench-persist figures \
-	pgo fuzz fuzz-short oracle clean
+	test-repeat soak soak-short lint format check crash bench bench-quick bench-persist \
+	bench-streams figures pgo fuzz fuzz-short oracle clean
 
 all: build
 
@@ -95,14 +95,18 @@ hostile-short: ## the same for two minutes
 check: ## everything that CI runs: all tests, and some minutes of each long one
 check: format lint test test-race oracle soak-short hostile-short fuzz-short
 
-bench: ## beside Redis 8, Valkey 9 and Redis 7, at most 30 minutes; updates the pages
+bench: ## beside Redis 8, Valkey 9 and Redis 7, at most 40 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
+	@$(MAKE) --no-print-directory bench-streams
 
 figures: ## the figures of README.md and docs, from the reports in bench
 	$(GO) run ./bench -figures
 
 bench-quick: ## the same in under two minutes, without writing
 	$(GO) run ./bench -quick
+
+bench-streams: ## streams beside the same, at most 10 minutes
+	$(GO) run ./bench -only streammemory,streams,bigstream -o bench/STREAMS.md -readme README.md
 
 bench-persist: ## snapshots, files and the log beside the same, at most 10 minutes
 	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md -readme README.md

@@ -4,14 +4,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"godwit/internal/resp"
 )
@@ -200,16 +197,5 @@ func spread(i uint64) uint64 {
 func (b *bench) mixed(ctx context.Context, s *server) (loadFigures, error) {
 	r := mixedRequest(b.plan.elements, b.plan.valueSize)
 	each := max(20, b.plan.ops("mixed", 16)/mixedConns/mixedPipeline)
-	ops := each * mixedConns * mixedPipeline
-	start := time.Now()
-	used, err := cpuDuring(s, func() error {
-		errs := make([]error, mixedConns)
-		var wg sync.WaitGroup
-		for i := range errs {
-			wg.Go(func() { errs[i] = oneByOne(ctx, s.Addr, r, i*each, each) })
-		}
-		wg.Wait()
-		return errors.Join(errs...)
-	})
-	return loadFigures{float64(ops) / time.Since(start).Seconds(), used.per(ops)}, err
+	return inPipelines(ctx, s, r, each, mixedPipeline)
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ type chart struct {
 func charts() []chart {
 	speed := func(name, title string) pageFigure {
 		row := title + ": " + name
-		if title != titleScripts && title != titleSketches {
+		if !slices.Contains([]string{titleScripts, titleSketches, titleStreams}, title) {
 			row += ", pipeline 16"
 		}
 		return pageFigure{name, row, measureCPU.name}
@@ -41,13 +42,17 @@ func charts() []chart {
 				speed("SADD", titleCollections), speed("ZADD", titleCollections),
 				speed("LPUSH", titleCollections), speed("RPOP", titleCollections),
 				speed("LRANGE_100", titleCollections), speed("EVAL of GET", titleScripts),
-				speed("PFADD to one", titleSketches)}, true},
+				speed("PFADD to one", titleSketches), speed(rowXADD, titleStreams),
+				speed(rowXREADGROUP, titleStreams)}, true},
 		{"docs/memory.svg", "Bytes of memory for each, less is better",
 			[]pageFigure{key(rss8), key(rss64), key(rssDeadline),
 				element("hash of 5 fields", "small hashes, for each hash of 5 fields"),
 				element("field of a large hash", "hash, for each field"),
 				element("member of a large set", "set, for each member"),
-				element("member of a sorted set", "zset, for each member")}, false},
+				element("member of a sorted set", "zset, for each member"),
+				{"entry of a stream", entryFigure(rowEntry), measureElement.name},
+				{"pending entry of a stream", entryFigure(rowPending), measureElement.name},
+			}, false},
 		{"docs/latency.svg", "p99.9 of a GET in milliseconds, less is better", latencyBars(),
 			false},
 	}

@@ -36,6 +36,7 @@ func goals() []goal {
 	all = append(all, lightGoals()...)
 	all = append(all, memoryGoals()...)
 	all = append(all, latencyGoals()...)
+	all = append(all, streamGoals()...)
 	return append(all, persistGoals()...)
 }
 
@@ -58,6 +59,13 @@ const (
 	titleFiles       = "Files"
 	titleFileSize    = "Size of the file"
 	titleLog         = "The log"
+
+	titleStreamMemory  = "Memory of streams"
+	titleStreamDeleted = "Memory of a stream without 90 % of its entries"
+	titleStreams       = "Streams"
+	titleReaders       = "Wake-up of a blocked reader"
+	titleBigStream     = "One large stream"
+	titleBigStreamSave = "Latency beside a large stream"
 )
 
 // persistTitles lists the sections of `make bench-persist`.
@@ -145,6 +153,41 @@ func latencyGoals() (all []goal) {
 	return all
 }
 
+// streamGoals returns the goals of `make bench-streams`.
+func streamGoals() (all []goal) {
+	for _, h := range streamShapes {
+		for _, row := range []struct {
+			name  string
+			limit float64
+		}{{rowEntry, 0.8}, {rowPending, 0.3}} {
+			all = append(all, goal{what: fmt.Sprintf("%s: %s, entries a ms %d",
+				titleStreamMemory, row.name, h.perMs), measure: measureElement.name,
+				limit: row.limit})
+		}
+	}
+	all = append(all, goal{what: titleStreamDeleted, measure: measureShare.name, against: nothing,
+		limit: 0.3})
+	for _, row := range []struct {
+		name  string
+		limit float64
+	}{{rowXADD, 0.8}, {rowXRANGE, 0.8}, {rowXREADGROUP, 0.7}, {rowXACK, 0.8},
+		{rowXAUTOCLAIM, 0.5}, {rowNothingIdle, 0.5}} {
+		all = append(all, goal{what: titleStreams + ": " + row.name, measure: measureCPU.name,
+			limit: row.limit})
+	}
+	for _, w := range streamWakeups() {
+		all = append(all, goal{what: titleReaders + ": " + w.name, measure: measureP50.name,
+			limit: 1.1})
+	}
+	for _, name := range bigStreamCommands() {
+		row := titleBigStream + ": " + name + ", stream "
+		all = append(all, goal{what: row + streamLarge, measure: measureCPU.name, against: itself,
+			than: row + streamSmall, limit: 2})
+	}
+	return append(all, goal{what: titleBigStreamSave + ": BGSAVE", measure: measureP999.name,
+		against: aboveItself, than: titleBigStreamSave + ": " + eventIdle, limit: 2, unit: " ms"})
+}
+
 // persistGoals returns the goals of `make bench-persist`.
 func persistGoals() (all []goal) {
 	for _, k := range snapshotKinds() {
@@ -197,10 +240,11 @@ func (g *goal) value(tables []table) (text string, v float64, ok bool) {
 }
 
 // highest returns the highest ratio of the measure of all rows whose label ends in what, and names
-// the row. The parts about persistence do not count.
+// the row. The parts that have reports of their own do not count.
 func (g *goal) highest(tables []table) (text string, v float64, ok bool) {
 	for i := range tables {
-		if slices.Contains(persistTitles, tables[i].title) {
+		if slices.Contains(persistTitles, tables[i].title) ||
+			slices.Contains(streamTitles, tables[i].title) {
 			continue
 		}
 		for _, f := range tables[i].figures() {

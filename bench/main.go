@@ -3,8 +3,8 @@
 // Command bench measures Godwit beside Redis 8, Valkey 9 and the distribution's Redis 7, and prints
 // medians, ratios and which goals are met.
 //
-//	go run ./bench                                  everything, at most 30 minutes
-//	go run ./bench -quick                           everything, small, under two minutes
+//	go run ./bench                                  all but persistence and streams, 30 minutes
+//	go run ./bench -quick                           the same, small, under two minutes
 //	go run ./bench -only throughput -tests get,set -pipelines 16
 //	go run ./bench -against redis8,before=/tmp/old -godwit /tmp/new -only batches
 //	go run ./bench -o bench/RESULTS.md -readme README.md
@@ -68,6 +68,15 @@
 //     probe's p99.9. Once for each server.
 //   - files: SAVE, the file's size, and a start that loads it, with mixed keys.
 //   - appendfsync: SET with the log and without.
+//
+// The parts about streams, which `make bench-streams` runs in at most 10 minutes:
+//
+//   - streammemory: growth of used_memory for each entry and each pending entry, and what is left
+//     of it when 90 % of the entries are deleted at random.
+//   - streams: XADD, XRANGE, XREADGROUP, XAUTOCLAIM and XACK at pipeline 16, and the time from an
+//     XADD until the client that waits in XREAD or XREADGROUP has the entry.
+//   - bigstream: commands that touch one entry, on a stream of ten million entries with a million
+//     pending and on streams of a thousand; the probe's p99.9 during BGSAVE. Once for each server.
 //
 // The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits
 // between the reply and the clock. While a server stalls, the probe cannot send. It counts the
@@ -169,7 +178,7 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.SetOutput(errw)
 	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under two minutes")
-	known := slices.Concat(partNames, ownNames, persistNames)
+	known := slices.Concat(partNames, ownNames, persistNames, streamNames)
 	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","),
 		"comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
@@ -336,6 +345,9 @@ func (b *bench) runParts(ctx context.Context) error {
 		{"scripts", b.scripts},
 		{"sketches", b.sketches},
 		{"modules", b.modules},
+		{"streammemory", b.streamMemory},
+		{"streams", b.streams},
+		{"bigstream", b.bigStream},
 		{"atomicity", b.atomicity},
 	} {
 		start := time.Now()

@@ -16,8 +16,12 @@ import (
 const (
 	resultsPath    = "bench/RESULTS.md"
 	persistPath    = "bench/PERSIST.md"
+	streamsPath    = "bench/STREAMS.md"
 	benchmarksPath = "docs/benchmarks.md"
 )
+
+// reportPaths lists the reports.
+var reportPaths = []string{resultsPath, persistPath, streamsPath}
 
 // noise is the share by which a figure may be worse without being listed as a loss.
 const noise = 0.05
@@ -72,8 +76,15 @@ func headlines() []pageFigure {
 		{"a key with a value of 64 bytes", titleMemory + ": " + rss64, measureKey.name},
 		{"a member of a large sorted set", titleElements + ": zset, for each member",
 			measureElement.name},
+		{"an entry of a stream, three small fields", entryFigure(rowEntry), measureElement.name},
+		{"an entry that is pending in a group", entryFigure(rowPending), measureElement.name},
 		{"load a file of mixed keys", titleFiles + ": load", measureSeconds.name},
 	}
+}
+
+// entryFigure returns the label of a figure of entries that come close to each other.
+func entryFigure(row string) string {
+	return fmt.Sprintf("%s: %s, entries a ms %d", titleStreamMemory, row, streamDense)
 }
 
 // headlineTable renders README's table.
@@ -130,7 +141,7 @@ func reasons(tables []table) (string, error) {
 func updatePages(readme string) error {
 	root := filepath.Dir(readme)
 	var tables []table
-	for _, path := range []string{resultsPath, persistPath} {
+	for _, path := range reportPaths {
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ func TestPagesSayWhatTheReportsSay(t *testing.T) {
 		pages = append(pages, c.path)
 	}
 	root := t.TempDir()
-	for _, path := range append([]string{resultsPath, persistPath}, pages...) {
+	for _, path := range append(reportPaths, pages...) {
 		text, err := os.ReadFile(filepath.Join("..", path))
 		succeeds(t, err)
 		succeeds(t, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o700))
@@ -41,7 +41,7 @@ func TestPagesSayWhatTheReportsSay(t *testing.T) {
 // TestRatiosAreThoseOfTheirColumns divides the figures of every table that has ratios.
 func TestRatiosAreThoseOfTheirColumns(t *testing.T) {
 	ratios := 0
-	for _, path := range []string{resultsPath, persistPath, "README.md"} {
+	for _, path := range append(reportPaths, "README.md") {
 		text, err := os.ReadFile(filepath.Join("..", path))
 		succeeds(t, err)
 		for _, table := range parseTables(string(text)) {
@@ -67,7 +67,7 @@ func TestRatiosAreThoseOfTheirColumns(t *testing.T) {
 // TestReportsHaveEveryGoal finds the row of every goal in one of the reports.
 func TestReportsHaveEveryGoal(t *testing.T) {
 	var tables []table
-	for _, path := range []string{resultsPath, persistPath} {
+	for _, path := range reportPaths {
 		text, err := os.ReadFile(filepath.Join("..", path))
 		succeeds(t, err)
 		tables = append(tables, parseTables(string(text))...)
