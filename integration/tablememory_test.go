@@ -104,7 +104,7 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 			require.Eventually(t, func() bool {
 				return used()-before >= tableRows*tableNameSize
 			}, patience, tick, "%d", used()-before)
-			require.Less(t, used()-before, int64(tableRows*(5*tableNameSize+200)))
+			require.Less(t, used()-before, int64(tableRows*(5*tableNameSize+250)))
 			table.empty(t, c, other)
 			require.Eventually(t, func() bool {
 				return used()-before < tableRows*tableNameSize/4
