@@ -3,6 +3,8 @@ package persist_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"godwit/internal/object"
 	"godwit/internal/stream"
@@ -57,6 +59,9 @@ func (s *server) streams() (rows []string) {
 			add("%d %s: %d to %v, deleted %v, added %d", i, key, m.Len, m.LastID, m.MaxDeleted,
 				m.Added)
 			addGroups(x.Stream(), add)
+			slices.SortFunc(m.Producers, func(a, b stream.Producer) int {
+				return strings.Compare(a.PID, b.PID)
+			})
 			for _, p := range m.Producers {
 				add("producer %s: %v", p.PID, p.Records)
 			}

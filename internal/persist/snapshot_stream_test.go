@@ -2,6 +2,8 @@ package persist
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +34,9 @@ func streamRows(p *streams.Part, whole bool, add func(format string, args ...any
 			add("deleted %v added %d nacked %d", m.MaxDeleted, m.Added, m.Nacked)
 		}
 		if whole && m.IDMP != nil {
+			slices.SortFunc(m.Producers, func(a, b streams.Producer) int {
+				return strings.Compare(a.PID, b.PID)
+			})
 			add("%v %v", *m.IDMP, m.Producers)
 		}
 	case streams.PartGroup:
