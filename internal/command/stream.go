@@ -168,6 +168,16 @@ func readStream(c *engine.Ctx, key []byte) (s *stream.Stream, ok bool) {
 	return x.Stream(), true
 }
 
+// existingStreamToWrite opens the stream at key for a command that may change it. It replies with
+// an error and reports false if there is none.
+func existingStreamToWrite(c *engine.Ctx, key []byte) (x *object.Edit, ok bool) {
+	x, ok = openWrite(c, key, object.Stream)
+	if ok && x == nil {
+		c.Err(errNoSuchKey)
+	}
+	return x, x != nil
+}
+
 // bulkID replies with an ID.
 func bulkID(c *engine.Ctx, id stream.ID) {
 	var buf [idText]byte

@@ -68,14 +68,14 @@ func xackdelCmd(c *engine.Ctx) {
 		}
 		return
 	}
-	s, acked, deleted := x.ChangingStream(), 0, 0
+	d, acked, deleted := newDeleter(x.ChangingStream(), policy), 0, 0
 	for _, id := range ids {
 		if !g.Ack(id) {
 			c.Int(noSuchEntry)
 			continue
 		}
 		acked++
-		reply, _ := deleteEntry(s, id, policy)
+		reply, _ := d.delete(id)
 		switch reply {
 		case entryDeleted:
 			deleted++

@@ -99,7 +99,7 @@ func (o *idmpArgs) isDuplicate(c *engine.Ctx, x *object.Edit, auto bool) bool {
 	if !ok && !c.Obeyed() {
 		return false
 	}
-	x.ChangingStream().UseIDMP(idmpDuration, idmpMaxSize).Duplicate++
+	x.ChangingStream().UseIDMP(stream.DefaultDuration, stream.DefaultMaxSize).Duplicate++
 	bulkID(c, id)
 	c.Dirty(1)
 	return true
@@ -114,30 +114,24 @@ func (o *idmpArgs) note(c *engine.Ctx, s *stream.Stream, id stream.ID) {
 	if c.Obeyed() {
 		now = int64(id.Ms) // it was added then
 	}
-	s.UseIDMP(idmpDuration, idmpMaxSize)
+	s.UseIDMP(stream.DefaultDuration, stream.DefaultMaxSize)
 	s.Note(o.pid, o.iid(), id, now)
 }
-
-// A stream that has no settings of idempotent IDs of its own has these, the defaults of the
-// directives.
-const (
-	idmpDuration = 100
-	idmpMaxSize  = 100
-)
 
 // idmpOf returns the stream's settings and counts.
 func idmpOf(s *stream.Stream) stream.IDMP {
 	if own := s.IDMP(); own != nil {
 		return *own
 	}
-	return stream.IDMP{Duration: idmpDuration, MaxSize: idmpMaxSize}
+	return stream.DefaultIDMP()
 }
 
 // createStream stores an empty stream under a key that a lookup has found absent, and opens it. It
 // takes its settings from the configuration, whose later changes are for later streams.
 func createStream(c *engine.Ctx, key []byte) *object.Edit {
 	x, cfg := c.DB.CreateStream(key), c.E.Cfg
-	if cfg.StreamIDMPDuration != idmpDuration || cfg.StreamIDMPMaxSize != idmpMaxSize {
+	if cfg.StreamIDMPDuration != stream.DefaultDuration ||
+		cfg.StreamIDMPMaxSize != stream.DefaultMaxSize {
 		x.ChangingStream().UseIDMP(cfg.StreamIDMPDuration, int(cfg.StreamIDMPMaxSize))
 	}
 	return x
@@ -169,12 +163,8 @@ func xcfgsetCmd(c *engine.Ctx) {
 		return
 	}
 	key := c.Args[1]
-	x, ok := openWrite(c, key, object.Stream)
+	x, ok := existingStreamToWrite(c, key)
 	if !ok {
-		return
-	}
-	if x == nil {
-		c.Err(errNoSuchKey)
 		return
 	}
 	if configureIDMP(x, options[0].value, int(options[1].value)) {
@@ -242,12 +232,8 @@ func xidmprecordCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	x, ok := openWrite(c, key, object.Stream)
+	x, ok := existingStreamToWrite(c, key)
 	if !ok {
-		return
-	}
-	if x == nil {
-		c.Err(errNoSuchKey)
 		return
 	}
 	s := x.Stream()
@@ -261,7 +247,7 @@ func xidmprecordCmd(c *engine.Ctx) {
 		return
 	case !known:
 		s = x.ChangingStream()
-		s.UseIDMP(idmpDuration, idmpMaxSize)
+		s.UseIDMP(stream.DefaultDuration, stream.DefaultMaxSize)
 		s.Note(pid, iid, id, 0) // whatever its age
 		c.Dirty(1)
 	}

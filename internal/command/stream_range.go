@@ -3,7 +3,6 @@ package command
 import (
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
-	"godwit/internal/object"
 	"godwit/internal/stream"
 )
 
@@ -112,12 +111,8 @@ func xsetidCmd(c *engine.Ctx) {
 		return
 	}
 	key := c.Args[1]
-	x, ok := openWrite(c, key, object.Stream)
+	x, ok := existingStreamToWrite(c, key)
 	if !ok {
-		return
-	}
-	if x == nil {
-		c.Err(errNoSuchKey)
 		return
 	}
 	if !a.check(c, x.Stream()) {

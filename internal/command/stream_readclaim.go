@@ -19,6 +19,12 @@ func (r *streamRead) isDue(c *engine.Ctx, p *stream.Pending) bool {
 	return p.Owner == nil || idle(c, p) >= r.claim
 }
 
+// hasDue reports whether an entry of the group is to be claimed.
+func (d *delivery) hasDue() bool {
+	_, ok := d.nextDue()
+	return ok
+}
+
 // dueAt returns the time from which on an entry of the group is to be claimed, steady ms, 0 if
 // there is none.
 func (r *streamRead) dueAt(c *engine.Ctx, g *stream.Group) int64 {
@@ -33,16 +39,16 @@ func (r *streamRead) dueAt(c *engine.Ctx, g *stream.Group) int64 {
 	return c.E.Steady() + left
 }
 
-// nextDue reports whether an entry of the group is to be claimed. Those before it that are not in
-// the stream any more are pending no longer.
-func (d *delivery) nextDue() bool {
+// nextDue returns the next entry of the group that is to be claimed. Those before it that are not
+// in the stream any more are pending no longer.
+func (d *delivery) nextDue() (p stream.Pending, ok bool) {
 	for {
-		p, ok := d.g.Oldest()
+		p, ok = d.g.Oldest()
 		if !ok || !d.isDue(d.Ctx, &p) {
-			return false
+			return p, false
 		}
 		if d.find.find(p.ID) {
-			return true
+			return p, true
 		}
 		d.path.vanish(d.Ctx, d.g, &p)
 	}
@@ -50,8 +56,11 @@ func (d *delivery) nextDue() bool {
 
 // deliverDue delivers what is to be claimed.
 func (d *delivery) deliverDue() {
-	for d.nextDue() {
-		p, _ := d.g.Oldest()
+	for {
+		p, ok := d.nextDue()
+		if !ok {
+			return
+		}
 		if p.Owner != nil && p.Time >= d.Now {
 			// It was delivered just now, maybe by this command. Only without a least time is it
 			// due all the same.

@@ -113,7 +113,7 @@ type delivery struct {
 func (d *delivery) deliver(limit int64) (replied bool) {
 	made := d.consumerOf(d.path.consumer)
 	had := d.g.Pending()
-	due := d.claim >= 0 && !d.history && d.nextDue()
+	due := d.claim >= 0 && !d.history && d.hasDue()
 	switch {
 	case d.history:
 		d.head()

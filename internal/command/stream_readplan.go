@@ -71,7 +71,7 @@ func (d *delivery) served(groups []groupAfter) (n int) {
 			return -1 // it depends on what becomes of the group before
 		}
 		seen[d.g] = true
-		if !d.history && !(d.claim >= 0 && d.nextDue()) && !d.hasNew() {
+		if !d.history && !(d.claim >= 0 && d.hasDue()) && !d.hasNew() {
 			continue
 		}
 		n++

@@ -48,33 +48,44 @@ func (p refPolicy) keep(s *stream.Stream) func(id stream.ID) bool {
 			return false
 		}
 	case p == refsAcked:
-		return referencedIn(s)
+		refs := referencesOf(s)
+		return refs.have
 	}
 	return nil
 }
 
-// referencedIn returns isReferenced for many entries. What is beyond the last ID of the slowest
-// group needs no search, and entries near each other are mostly pending in the same group.
-func referencedIn(s *stream.Stream) func(id stream.ID) bool {
-	groups, slowest, first := s.Groups(), stream.MaxID, 0
-	for _, g := range groups {
-		if g.LastID.Less(slowest) {
-			slowest = g.LastID
+// references tells which entries groups need. The zero value says that of none.
+type references struct {
+	groups  []*stream.Group
+	slowest stream.ID // the smallest last ID of the groups
+	first   int       // the group to search first
+}
+
+func referencesOf(s *stream.Stream) references {
+	r := references{groups: s.Groups(), slowest: stream.MaxID}
+	for _, g := range r.groups {
+		if g.LastID.Less(r.slowest) {
+			r.slowest = g.LastID
 		}
 	}
-	return func(id stream.ID) bool {
-		if slowest.Less(id) {
+	return r
+}
+
+// have reports whether a group needs the entry: it has it pending, or has not delivered it yet.
+// What is beyond the last ID of the slowest group needs no search, and entries near each other are
+// mostly pending in the same group.
+func (r *references) have(id stream.ID) bool {
+	if len(r.groups) > 0 && r.slowest.Less(id) {
+		return true
+	}
+	for i := range r.groups {
+		at := (r.first + i) % len(r.groups)
+		if _, ok := r.groups[at].Find(id); ok {
+			r.first = at
 			return true
 		}
-		for i := range groups {
-			at := (first + i) % len(groups)
-			if _, ok := groups[at].Find(id); ok {
-				first = at
-				return true
-			}
-		}
-		return false
 	}
+	return false
 }
 
 // dropReferences takes the entry out of what groups have pending, and reports whether it was there.
@@ -85,20 +96,6 @@ func dropReferences(s *stream.Stream, id stream.ID) (dropped bool) {
 	return dropped
 }
 
-// isReferenced reports whether a group needs the entry: it has it pending, or has not delivered it
-// yet.
-func isReferenced(s *stream.Stream, id stream.ID) bool {
-	for _, g := range s.Groups() {
-		if g.LastID.Less(id) {
-			return true
-		}
-		if _, ok := g.Find(id); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // These are the replies to XDELEX and XACKDEL for each ID.
 const (
 	noSuchEntry  = -1
@@ -106,16 +103,31 @@ const (
 	entryKept    = 2
 )
 
-// deleteEntry deletes an entry by the policy. It returns one of the replies to XDELEX, and whether
-// references were dropped. Those to an entry that is gone already are dropped too.
-func deleteEntry(s *stream.Stream, id stream.ID, p refPolicy) (reply int, dropped bool) {
+// deleter deletes entries by a policy.
+type deleter struct {
+	s      *stream.Stream
+	policy refPolicy
+	refs   references // for refsAcked
+}
+
+func newDeleter(s *stream.Stream, p refPolicy) deleter {
+	d := deleter{s: s, policy: p}
+	if p == refsAcked {
+		d.refs = referencesOf(s)
+	}
+	return d
+}
+
+// delete deletes an entry. It returns one of the replies to XDELEX, and whether references were
+// dropped. Those to an entry that is gone already are dropped too.
+func (d *deleter) delete(id stream.ID) (reply int, dropped bool) {
 	switch {
-	case p == refsDelete:
-		dropped = dropReferences(s, id)
-	case p == refsAcked && s.Contains(id) && isReferenced(s, id):
+	case d.policy == refsDelete:
+		dropped = dropReferences(d.s, id)
+	case d.policy == refsAcked && d.s.Contains(id) && d.refs.have(id):
 		return entryKept, false
 	}
-	if !s.Delete(id) {
+	if !d.s.Delete(id) {
 		return noSuchEntry, dropped
 	}
 	return entryDeleted, dropped
@@ -178,9 +190,9 @@ func xdelexCmd(c *engine.Ctx) {
 		}
 		return
 	}
-	s, deleted, dropped := x.ChangingStream(), 0, false
+	d, deleted, dropped := newDeleter(x.ChangingStream(), policy), 0, false
 	for _, id := range ids {
-		reply, refs := deleteEntry(s, id, policy)
+		reply, refs := d.delete(id)
 		if reply == entryDeleted {
 			deleted++
 		}

@@ -91,6 +91,17 @@ func (b *Builder) Meta(m *Meta) { b.meta, b.told = *m, true }
 // Entries returns the number of entries so far.
 func (b *Builder) Entries() int { return b.entries }
 
+// First returns the smallest ID of the nodes so far, 0-0 if there is none.
+func (b *Builder) First() ID {
+	var first ID
+	for i := range b.blocks {
+		if id := b.blocks[i].first; i == 0 || id.Less(first) {
+			first = id
+		}
+	}
+	return first
+}
+
 // Finish checks what can only be checked at the end. Nothing may be added afterwards.
 func (b *Builder) Finish() error {
 	if b.err != nil {

@@ -14,6 +14,16 @@ type IDMP struct {
 	Duplicate int64 // entries that were not added again
 }
 
+// What the directives stream-idmp-duration and stream-idmp-maxsize are by default. A stream without
+// settings of its own has these.
+const (
+	DefaultDuration = 100
+	DefaultMaxSize  = 100
+)
+
+// DefaultIDMP returns the settings of a stream that has none of its own, and no counts.
+func DefaultIDMP() IDMP { return IDMP{Duration: DefaultDuration, MaxSize: DefaultMaxSize} }
+
 // Record is what a producer has added.
 type Record struct {
 	IID string // the idempotent ID

@@ -51,18 +51,10 @@ func init() {
 	})
 }
 
-// What Redis keeps of producers if nobody says otherwise: for how many seconds, and how many
-// records of each.
-const (
-	idmpDuration = 100
-	idmpMaxSize  = 100
-)
-
 // knowsProducers reports whether there is more to say of a stream's producers than what holds for
 // streams that never had any.
 func knowsProducers(m *stream.Meta) bool {
-	return m.IDMP != nil && (len(m.Producers) > 0 ||
-		*m.IDMP != stream.IDMP{Duration: idmpDuration, MaxSize: idmpMaxSize})
+	return m.IDMP != nil && (len(m.Producers) > 0 || *m.IDMP != stream.DefaultIDMP())
 }
 
 // streamNeeds returns the least version that keeps what commands act upon.

@@ -187,7 +187,7 @@ func (s *streamEncoder) consumer(e *Encoder, c *stream.ConsumerInfo) {
 
 // producers adds what producers have added lately.
 func (s *streamEncoder) producers(e *Encoder) {
-	m := stream.IDMP{Duration: idmpDuration, MaxSize: idmpMaxSize}
+	m := stream.DefaultIDMP()
 	if s.meta.IDMP != nil {
 		m = *s.meta.IDMP
 	}
