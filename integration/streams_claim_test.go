@@ -25,7 +25,7 @@ func TestClaimWaits(t *testing.T) {
 			before int64 // deliveries
 		}{
 			"the time passes": {50, nil, 50, 1},
-			"it is given back": {1 << 40, func() {
+			"it is NACKed": {1 << 40, func() {
 				run("XNACK", "s", "g", "FAIL", "IDS", 1, "1-1")
 			}, 50, 1},
 			"it is said to have been idle": {100_000, func() {

@@ -110,7 +110,7 @@ func (g *generator) groupName() string { return "g" + strconv.Itoa(g.rnd.IntN(2)
 
 func (g *generator) consumerName() string { return "c" + strconv.Itoa(g.rnd.IntN(3)) }
 
-// streamPending delivers, acknowledges, claims or gives back entries.
+// streamPending delivers, acknowledges, claims or NACKs entries.
 func (g *generator) streamPending(k string) []*unit {
 	name, consumer := g.groupName(), g.consumerName()
 	ids, texts := g.someEntries()

@@ -25,7 +25,7 @@ type entry struct {
 	fields string
 }
 
-// group is a consumer group. An entry that was given back has the owner "".
+// group is a consumer group. A NACKed entry has the owner "".
 type group struct {
 	last      entryID
 	consumers map[string]bool

@@ -90,7 +90,7 @@ func xackdelCmd(c *engine.Ctx) {
 	}
 }
 
-// nackMode says what becomes of the count of deliveries of an entry that is given back.
+// nackMode says what becomes of the count of deliveries of an entry that is NACKed.
 type nackMode uint8
 
 const (
@@ -175,13 +175,13 @@ func (o *nackOptions) parseOption(c *engine.Ctx, args [][]byte) (rest [][]byte, 
 	return rest, true
 }
 
-// makes reports whether the entry becomes pending although nobody got it. A log that was rewritten
-// as commands has also such that are not in the stream.
+// makes reports whether the entry becomes pending although it was not delivered. A log that was
+// rewritten as commands has also such that are not in the stream.
 func (o *nackOptions) makes(c *engine.Ctx, s *stream.Stream, id stream.ID) bool {
 	return o.force && (s.Contains(id) || c.Obeyed())
 }
 
-// propagate propagates the command for the IDs that were given back alone. Read from a log, it
+// propagate propagates the command for the IDs that were NACKed alone. Read from a log, it
 // would make the others pending.
 func (o *nackOptions) propagate(c *engine.Ctx, ids []stream.ID) {
 	argv := append([][]byte(nil), c.Args[:4]...)

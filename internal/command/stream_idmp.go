@@ -90,7 +90,7 @@ func (o *idmpArgs) hash(fields [][]byte) {
 
 // isDuplicate reports whether the producer has added the entry already. It counts that and replies
 // with the entry's ID. Whoever must be obeyed has asked that already, and sends new entries with
-// their ID, duplicates as they came. As in Redis nobody who watches the key hears of the count.
+// their ID, duplicates as they came. As in Redis the count does not touch the key for WATCH.
 func (o *idmpArgs) isDuplicate(c *engine.Ctx, x *object.Edit, auto bool) bool {
 	if !o.used() || c.Obeyed() && !auto {
 		return false

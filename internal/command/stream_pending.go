@@ -157,7 +157,7 @@ func (q *pendingQuery) reply(c *engine.Ctx, g *stream.Group) {
 	}
 }
 
-// replyPending replies with an entry. What was given back has no owner and no idle time.
+// replyPending replies with an entry. What is NACKed has no owner and no idle time.
 func replyPending(c *engine.Ctx, p *stream.Pending) {
 	c.Array(4)
 	bulkID(c, p.ID)

@@ -123,7 +123,7 @@ func xsetidCmd(c *engine.Ctx) {
 	if a.added >= 0 {
 		s.Added = uint64(a.added)
 		for _, g := range s.Groups() {
-			g.Read = min(g.Read, a.added) // nobody has read more than there ever was
+			g.Read = min(g.Read, a.added) // a group has read no more than there ever was
 		}
 	}
 	if !a.deleted.IsZero() {

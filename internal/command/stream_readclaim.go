@@ -8,10 +8,10 @@ import (
 )
 
 // XREADGROUP CLAIM delivers what has been pending for long enough before what is new: first what
-// was given back, then what was delivered the longest time ago. Without a least time, that is all
-// that is pending.
+// is NACKed, then what was delivered the longest time ago. Without a least time, that is all that
+// is pending.
 
-// idle returns how long ago the entry was delivered. What was given back is idle since 1970.
+// idle returns how long ago the entry was delivered. What is NACKed is idle since 1970.
 func idle(c *engine.Ctx, p *stream.Pending) int64 { return max(c.Now-p.Time, 0) }
 
 // isDue reports whether the entry is to be claimed.

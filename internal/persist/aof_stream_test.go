@@ -44,7 +44,7 @@ func changeStream(s *server, rnd *rand.Rand, key, value string) {
 }
 
 // streams returns all that streams hold, except what a log of commands does not tell: the times of
-// consumers, counts of producers, and pending entries that are nobody's and not in the stream.
+// consumers, counts of producers, and NACKed entries that are not in the stream.
 func (s *server) streams() (rows []string) {
 	add := func(format string, args ...any) { rows = append(rows, fmt.Sprintf(format, args...)) }
 	for _, key := range []string{"stream1", "stream2", "stream4", "stream8", "idmp"} {

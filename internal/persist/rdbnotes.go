@@ -27,7 +27,7 @@ func (f *RDBFormat) raised() []string {
 		t                    *rdb.Tally
 		because, refuse, way string
 	}{
-		{rdb.VersionNacked, &s.Nacked, "entries of %d streams were given back (XNACK)",
+		{rdb.VersionNacked, &s.Nacked, "%d streams have NACKed entries (XNACK)",
 			"Redis before 8.8 and Valkey refuse",
 			"12 or 80 to make them pending for a consumer without a name"},
 		{rdb.VersionProducers, &s.Producers, "%d streams know what producers have added (IDMP)",
@@ -57,8 +57,8 @@ func (f *RDBFormat) whole() []string {
 		return []string{fmt.Sprintf("The base of the AOF has version %d in spite of rdb-version "+
 			"%d, which has no deadlines of fields, no functions or not all of streams", v, want)}
 	case f.o.Target == rdb.ValkeyOwn && s.Producers.N+s.Nacked.N > 0:
-		return []string{"The base of the AOF has streams with producers (IDMP) or with entries " +
-			"that were given back (XNACK): Valkey refuses it"}
+		return []string{"The base of the AOF has streams with producers (IDMP) or with NACKed " +
+			"entries (XNACK): Valkey refuses it"}
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (f *RDBFormat) leftOut() (notes []string) {
 	}
 	note(&s.Producers, "%d streams were written without what producers have added (IDMP), of key "+
 		"%.64q first; what is sent again may be added twice")
-	note(&s.Nacked, "entries of %d streams that were given back (XNACK) were written as pending "+
+	note(&s.Nacked, "NACKed entries (XNACK) of %d streams were written as pending "+
 		"for a consumer without a name, of key %.64q first")
 	switch f.o.Target {
 	case rdb.Redis70:

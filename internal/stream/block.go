@@ -48,7 +48,7 @@ const (
 	formBits = 3 << 5
 )
 
-// What Limits cannot exceed.
+// maxNodeBytes and maxNodeEntries bound a block whatever Limits say.
 const (
 	maxNodeBytes   = 64 << 10
 	maxNodeEntries = 4096

@@ -19,7 +19,7 @@ type builtGroup struct {
 	read      int64
 	rows      []builtRow
 	consumers []builtConsumer
-	given     []ID // back
+	nackedIDs []ID
 	place     int64
 
 	pending, nacked rowsBuilder
@@ -40,8 +40,8 @@ type builtConsumer struct {
 	owned        rowsBuilder
 }
 
-// nobody is the owner of a row that was given back, as long as a group is not packed.
-const nobody = ^uint32(0)
+// noOwner is the owner of a NACKed row, as long as a group is not packed.
+const noOwner = ^uint32(0)
 
 // refuse notes the first error.
 func (b *Builder) refuse(err error) error {
@@ -99,13 +99,13 @@ func (b *Builder) Owned(id ID) error {
 	return b.err
 }
 
-// Nacked says that a pending entry of the group was given back, behind those before.
+// Nacked says that a pending entry of the group is NACKed, behind those before.
 func (b *Builder) Nacked(id ID) error {
 	g := b.group()
 	if g == nil {
 		return b.refuse(ErrUnknown)
 	}
-	g.given = append(g.given, id)
+	g.nackedIDs = append(g.nackedIDs, id)
 	return b.err
 }
 
@@ -136,7 +136,7 @@ func (g *builtGroup) finish() error {
 		c.owned.end()
 		c.ids = nil
 	}
-	if err := g.take(g.given, nobody); err != nil {
+	if err := g.take(g.nackedIDs, noOwner); err != nil {
 		return err
 	}
 	return g.pack()
@@ -192,16 +192,16 @@ func (g *builtGroup) take(ids []ID, owner uint32) error {
 	return nil
 }
 
-// pack packs the rows of a group that all have owners or are nobody's.
+// pack packs the rows of a group that all have owners or are NACKed.
 func (g *builtGroup) pack() error {
 	g.nacked.init(nackedCols)
 	for _, r := range g.rows {
-		if t := r.time; r.owner != nobody && t < maxPlace && (g.place == 0 || t < g.place) {
+		if t := r.time; r.owner != noOwner && t < maxPlace && (g.place == 0 || t < g.place) {
 			g.place = max(t, 0)
 		}
 	}
-	places := make([]int64, 0, len(g.given)) // by row, of those that were given back
-	if len(g.given) > 0 {
+	places := make([]int64, 0, len(g.nackedIDs)) // by row, of those that are NACKed
+	if len(g.nackedIDs) > 0 {
 		places = g.places()
 	}
 	g.pending.init(pendingCols)
@@ -210,20 +210,20 @@ func (g *builtGroup) pack() error {
 		switch r.owner {
 		case 0:
 			return ErrOwners
-		case nobody:
+		case noOwner:
 			out[colTime], out[colOwner] = flip(places[i]), 0
 		}
 		g.pending.add(&out)
 	}
 	g.pending.end()
-	g.rows, g.given = nil, nil
+	g.rows, g.nackedIDs = nil, nil
 	return nil
 }
 
-// places packs the queue of what was given back and returns the places by row.
+// places packs the queue of what is NACKed and returns the places by row.
 func (g *builtGroup) places() []int64 {
 	places := make([]int64, len(g.rows))
-	for _, id := range g.given {
+	for _, id := range g.nackedIDs {
 		g.place++
 		i, _ := slices.BinarySearchFunc(g.rows, id, func(r builtRow, id ID) int {
 			return r.id.Compare(id)
@@ -235,7 +235,7 @@ func (g *builtGroup) places() []int64 {
 	return places
 }
 
-// finishGroups is Finish for the groups. Builder.meta has the producers.
+// finishGroups sorts the groups, and refuses two with one name. Builder.meta has the producers.
 func (b *Builder) finishGroups() error {
 	b.endGroup()
 	if b.err != nil {
@@ -272,7 +272,7 @@ func (b *Builder) finishProducers() error {
 	return nil
 }
 
-// buildGroups is Build for groups and producers.
+// buildGroups adds the groups and the producers to the stream.
 func (b *Builder) buildGroups(s *Stream) {
 	for _, from := range b.groups {
 		g := s.CreateGroup([]byte(from.name), from.last, from.read)

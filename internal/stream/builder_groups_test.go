@@ -12,7 +12,7 @@ import (
 
 // TestBuilderGroups builds groups of rows that come in no order, and of broken ones. A word is a
 // call: gg begins the group g, ca adds the consumer a, p1 a pending entry, o1 says that it is owned
-// and n1 that it was given back.
+// and n1 that it is NACKed.
 func TestBuilderGroups(t *testing.T) {
 	for calls, want := range map[string]error{
 		"":                              nil,

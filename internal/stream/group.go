@@ -8,10 +8,10 @@ import (
 // Group is a consumer group.
 //
 //	pending   ID → owner, time, count       all that was delivered and is not acknowledged
-//	nacked    place in the queue → ID       the part of it that was given back
+//	nacked    place in the queue → ID       the part of it that is NACKed
 //	owned     ID, for each consumer         the part of it that a consumer has
 //
-// A pending entry has the number of its owner or, if it was given back, 0 and its place in the
+// A pending entry has the number of its owner or, if it is NACKed, 0 and its place in the
 // queue instead of a time. So each finds the other: no entry is searched for.
 type Group struct {
 	Name   string
@@ -22,7 +22,7 @@ type Group struct {
 	pending   rows
 	nacked    rows
 	consumers []*Consumer // by name
-	numbers   []*Consumer // by number; nobody has 0
+	numbers   []*Consumer // by number; none has 0
 	unused    []uint32    // numbers
 	last      int64       // place in the queue of nacked
 }
@@ -197,7 +197,7 @@ func (g *Group) DeleteConsumer(c *Consumer) {
 	g.s.countGo(-consumerGoBytes - len(c.Name))
 }
 
-// owner returns the consumer with a number, nil for nobody.
+// owner returns the consumer with a number, nil for 0.
 func (g *Group) owner(number uint64) *Consumer {
 	if number == 0 {
 		return nil
@@ -208,8 +208,8 @@ func (g *Group) owner(number uint64) *Consumer {
 // Pending returns the number of entries that the consumer has pending.
 func (c *Consumer) Pending() int { return c.owned.n }
 
-// Pending returns the number of pending entries, given back ones included.
+// Pending returns the number of pending entries, NACKed ones included.
 func (g *Group) Pending() int { return g.pending.n }
 
-// Nacked returns the number of pending entries that were given back.
+// Nacked returns the number of NACKed entries.
 func (g *Group) Nacked() int { return g.nacked.n }

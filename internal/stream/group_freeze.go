@@ -1,6 +1,6 @@
 package stream
 
-// frozenGroups is Frozen for the groups. What it says of groups and consumers is copied at the
+// frozenGroups are the groups at one moment. What it says of groups and consumers is copied at the
 // beginning. Rows are those of frozen indexes, which stay if their group or consumer goes.
 type frozenGroups struct {
 	left []frozenGroup
@@ -90,7 +90,7 @@ func (r *frozenRun) step(n *int, g *frozenGroup, p *Part, emit func(p *Part)) (d
 	})
 }
 
-// copied is Copied for the groups.
+// copied returns the bytes that were copied for the walk: now, and in all.
 func (f *frozenGroups) copied() (now, ever int64) { return f.kept.now, f.kept.ever }
 
 // close ends it, done or not.

@@ -92,7 +92,7 @@ func (x *rows) eachPart(p *Part, kind PartKind, visit func(p *Part) bool) bool {
 	return true
 }
 
-// groupRows is Rows of a group's part.
+// groupRows returns the number of rows of a group's part.
 func (p *Part) groupRows() int {
 	if p.block == nil {
 		return 0

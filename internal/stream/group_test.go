@@ -22,7 +22,7 @@ type groupModel struct {
 	places    int
 }
 
-// modelPending is a pending entry of the model. The owner is "" if it was given back.
+// modelPending is a pending entry of the model. The owner is "" if it is NACKed.
 type modelPending struct {
 	owner       string
 	time, count int64

@@ -56,7 +56,7 @@ type sweep struct {
 }
 
 // producer is a Producer that changes. Its records only grow at the end and shrink at the start, so
-// whoever has a copy of the slice keeps what it has seen.
+// a copy of the slice stays as it is.
 type producer struct {
 	Producer
 	byIID map[string]ID // nil while there are few

@@ -1,6 +1,6 @@
 package stream
 
-// Oldest returns the pending entry that was given back first or, if there is none, was delivered
+// Oldest returns the pending entry that was NACKed first or, if there is none, was delivered
 // the longest time ago: of those with equal times the one with the smallest ID. ok is false if
 // nothing is pending.
 //

@@ -11,7 +11,7 @@ package stream
 //	    for each consumer, in the order of their names:
 //	        PartConsumer
 //	        PartOwned …                        what it has pending, by ascending ID
-//	    PartNacked …                           what was given back, in that order
+//	    PartNacked …                           what is NACKed, in that order
 //	PartEnd
 //
 // What a Part refers to is good until the next one or the next change of the stream.
@@ -51,7 +51,7 @@ type Meta struct {
 	MaxDeleted ID
 	Added      uint64
 	Groups     int
-	Nacked     int   // pending entries of all groups that were given back
+	Nacked     int   // NACKed entries of all groups
 	IDMP       *IDMP // a copy, nil if the stream has none of its own
 	Producers  []Producer
 }

@@ -1,6 +1,6 @@
 package stream
 
-// EachPending calls f for the rows of PartPending. owner is nil for one that was given back; time
+// EachPending calls f for the rows of PartPending. owner is nil for one that is NACKed; time
 // is 0 then.
 func (p *Part) EachPending(f func(id ID, owner *ConsumerInfo, time, count int64)) {
 	var fr frame

@@ -3,7 +3,7 @@ package stream
 // Pending is an entry that was delivered and is not acknowledged.
 type Pending struct {
 	ID    ID
-	Owner *Consumer // nil: given back (XNACK), and nobody's
+	Owner *Consumer // nil: NACKed (XNACK), without an owner
 	Time  int64     // of the last delivery, unix ms; 0 without owner
 	Count int64     // of deliveries
 }
@@ -48,7 +48,7 @@ func (g *Group) Find(id ID) (p Pending, ok bool) {
 func (g *Group) Set(p Pending) { g.write(&p) }
 
 // Nack takes the entry away from its owner, if it has one, or makes it pending without one. It
-// comes behind all that were given back before.
+// comes behind all that were NACKed before.
 func (g *Group) Nack(id ID, count int64) { g.write(&Pending{ID: id, Count: count}) }
 
 // write makes the entry pending and moves it from who has had it to who has it now.

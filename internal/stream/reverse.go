@@ -56,7 +56,7 @@ func (w *window) lastMark() *scanMark {
 	return &w.marks[w.marked-1]
 }
 
-// nextBack is Next of a walk in reverse.
+// nextBack moves to the entry before and reports whether there is one.
 func (it *Iter) nextBack() bool {
 	for w := &it.back; ; {
 		switch {

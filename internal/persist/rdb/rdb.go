@@ -47,7 +47,7 @@
 //	11       Redis 7.2  20 a set's listpack, 21 streams whose consumers tell when they were active
 //	12       Redis 7.4  22 to 25 hashes whose fields have deadlines
 //	13       Redis 8.6  26 streams that know their producers; opcode 243, metadata of a key
-//	14       Redis 8.8  27 streams with entries that were given back, 28 arrays
+//	14       Redis 8.8  27 streams with NACKed entries, 28 arrays
 //	15       Redis 8.10 29 to 32 hashes whose fields are named by a template; opcode 242, a template
 //
 // Source of the format: what redis-server writes; of versions 13 to 15, their published sources.
@@ -67,7 +67,7 @@ const (
 	VersionFieldDeadlines = 12
 	// VersionProducers is the version that a stream asks for which knows its producers.
 	VersionProducers = 13
-	// VersionNacked is the version that a stream asks for with entries that were given back.
+	// VersionNacked is the version that a stream with NACKed entries asks for.
 	VersionNacked = 14
 	// VersionMax is the latest version that is read, that of Redis 8.10.
 	VersionMax = 15

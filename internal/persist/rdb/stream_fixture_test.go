@@ -125,7 +125,7 @@ func streamText(s *stream.Stream) string {
 	return b.String()
 }
 
-// nackedText returns what was given back, in its order.
+// nackedText returns what is NACKed, in its order.
 func nackedText(s *stream.Stream, g *stream.Group) string {
 	text := "nacked"
 	s.EachPart(func(p *stream.Part) bool {

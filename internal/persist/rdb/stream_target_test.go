@@ -13,7 +13,7 @@ import (
 )
 
 // namedStreams makes streams that ask for different record types: an empty one, one with a group,
-// one with producers, and one of which entries were given back.
+// one with producers, and one of which entries are NACKed.
 func namedStreams(db *keyspace.DB) {
 	lim := stream.Limits{NodeBytes: 4096, NodeEntries: 100}
 	for _, key := range []string{"plain", "group", "producers", "nacked"} {

@@ -16,13 +16,13 @@ import (
 //	21  consumer: behind the time seen, the time active (8), −1 never
 //	26  behind the groups: seconds and records that are kept; producers: ID, records: idempotent
 //	    ID, ID; records ever added, entries that were not added again
-//	27  group: at its end, the IDs (16) of entries that were given back, in that order
+//	27  group: at its end, the IDs (16) of NACKed entries, in that order
 //
 // Numbers without a size are lengths, IDs without one two of them.
 //
-// What is written is 21, or 27 if entries were given back, or 26 if producers are known. Other
+// What is written is 21, or 27 if entries are NACKed, or 26 if producers are known. Other
 // targets than Auto get the latest that they read, up to 21. These cannot tell that an entry is
-// nobody's, so such an entry gets a consumer with an empty name.
+// NACKed, so it gets a consumer with an empty name.
 func init() {
 	register(&Type{
 		Object: object.Stream,

@@ -15,7 +15,7 @@ type streamEncoder struct {
 	meta  *stream.Meta
 	group *stream.GroupInfo // the one that is being written, nil before the first
 	stage groupStage
-	heir  []byte // IDs of the group's entries that are nobody's, if the record cannot tell that
+	heir  []byte // IDs of the group's NACKed entries, if the record cannot tell that they are
 }
 
 // groupStage is what of a group has begun.
@@ -156,7 +156,7 @@ func (s *streamEncoder) endGroup(e *Encoder) {
 	}
 }
 
-// beginConsumers begins the group's consumers. What is nobody's goes to the one whose name is
+// beginConsumers begins the group's consumers. What is NACKed goes to the one whose name is
 // empty, and which would be the first: it is added if there is none.
 func (s *streamEncoder) beginConsumers(e *Encoder) {
 	all := s.group.Consumers

@@ -15,9 +15,9 @@ import (
 //	XSETID key last ENTRIESADDED n MAXDELETEDID id
 //	XGROUP CREATE key group last ENTRIESREAD n
 //	XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n FORCE JUSTID     what is pending
-//	XNACK key group FAIL IDS n id … RETRYCOUNT n FORCE                   what is nobody's
+//	XNACK key group FAIL IDS n id … RETRYCOUNT n FORCE                   what is NACKed
 //	XGROUP CREATECONSUMER key group consumer
-//	XNACK key group FAIL IDS n id …               what is nobody's in another order
+//	XNACK key group FAIL IDS n id …               what is NACKed, in another order
 //	XCFGSET key IDMP-DURATION s IDMP-MAXSIZE n    if it has settings of its own
 //	XIDMPRECORD key producer iid id               for entries that are there
 //
@@ -28,7 +28,7 @@ type streamRewriter struct {
 	meta *stream.Meta
 
 	batch  nackBatch
-	moving bool      // what was given back does not come by ascending ID
+	moving bool      // what is NACKed does not come by ascending ID
 	last   stream.ID // of it
 
 	wanted []stream.ID // entries of producers' records that have not come yet, ascending
@@ -156,7 +156,7 @@ func (r *streamRewriter) claim(
 	c.word("JUSTID")
 }
 
-// move moves an entry behind what else was given back. Those that are in order from the first on
+// move moves an entry behind what else is NACKed. Those that are in order from the first on
 // stay where they are.
 func (r *streamRewriter) move(c *Commands, g *stream.GroupInfo, id stream.ID) {
 	r.moving = r.moving || id.Less(r.last)
@@ -193,7 +193,7 @@ func (r *streamRewriter) producers(c *Commands) {
 // unchanged is the count of a nackBatch that does not change the number of deliveries.
 const unchanged = -1
 
-// nackBatch collects entries that are nobody's and have been delivered equally often.
+// nackBatch collects NACKed entries that have been delivered equally often.
 type nackBatch struct {
 	ids   []byte // arguments
 	n     int
