@@ -165,7 +165,7 @@ func (cl *claim) one(p *stream.Pending, pending bool) {
 	if p.Owner, p.Time = cl.by, cl.time; cl.count >= 0 {
 		p.Count = cl.count
 	} else if !cl.justID {
-		p.Count = more(p.Count)
+		p.Count = stream.More(p.Count)
 	}
 	cl.g.Set(*p)
 	cl.by.Active = cl.Now

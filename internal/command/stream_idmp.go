@@ -99,7 +99,8 @@ func (o *idmpArgs) isDuplicate(c *engine.Ctx, x *object.Edit, auto bool) bool {
 	if !ok && !c.Obeyed() {
 		return false
 	}
-	x.ChangingStream().UseIDMP(stream.DefaultDuration, stream.DefaultMaxSize).Duplicate++
+	m := x.ChangingStream().UseIDMP(stream.DefaultDuration, stream.DefaultMaxSize)
+	m.Duplicate = stream.More(m.Duplicate)
 	bulkID(c, id)
 	c.Dirty(1)
 	return true

@@ -101,7 +101,7 @@ func (d *delivery) claimOne(p *stream.Pending) bool {
 	replyStreamFields(d.Ctx, &d.find.it)
 	d.Int(idle(d.Ctx, p))
 	d.Int(p.Count)
-	p.Owner, p.Time, p.Count = d.by, d.Now, more(p.Count)
+	p.Owner, p.Time, p.Count = d.by, d.Now, stream.More(p.Count)
 	d.g.Set(*p)
 	d.by.Active = d.Now
 	d.path.claimed(d.Ctx, p, d.g.LastID)

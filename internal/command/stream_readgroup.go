@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	"godwit/internal/engine"
@@ -189,7 +188,7 @@ func (d *delivery) replyHistory(limit int64) {
 		bulkID(d.Ctx, it.ID)
 		if d.find.find(it.ID) {
 			replyStreamFields(d.Ctx, &d.find.it)
-			d.g.Set(stream.Pending{ID: it.ID, Owner: d.by, Time: d.Now, Count: more(it.Count)})
+			d.g.Set(stream.Pending{ID: it.ID, Owner: d.by, Time: d.Now, Count: stream.More(it.Count)})
 		} else {
 			d.NullArray()
 		}
@@ -220,9 +219,6 @@ func (a *groupAfter) countHistory(by *stream.Consumer, limit int64) (n int) {
 	}
 	return n
 }
-
-// more returns a count of deliveries and one more.
-func more(count int64) int64 { return count + min(1, math.MaxInt64-count) }
 
 // replyNew replies with what is due, and then with what the group has not delivered yet.
 func (d *delivery) replyNew(limit int64, due bool) {
@@ -269,7 +265,7 @@ func (d *delivery) deliverNew() {
 // advance notes that the group has read up to an entry of the stream, whose first one is known.
 func advance(s *stream.Stream, g *stream.Group, first, id stream.ID) {
 	if g.Read != stream.ReadUnknown && !g.LastID.Less(first) && !hasTombstones(s, first, g.LastID) {
-		g.Read++
+		g.Read = stream.More(g.Read)
 	} else if s.Added > 0 {
 		g.Read = entriesUpTo(s, first, id)
 	}

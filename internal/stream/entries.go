@@ -13,7 +13,7 @@ type tail struct {
 }
 
 // Append adds an entry, whose ID must be larger than LastID. fields are names and values in turn.
-// It sets LastID and counts Added. O(n) in the length of the entry.
+// It sets LastID and counts Added up to math.MaxInt64. O(n) in the length of the entry.
 func (s *Stream) Append(id ID, fields [][]byte, lim Limits) {
 	s.lim = lim.bounded()
 	bound := 0 // of what follows the length
@@ -39,7 +39,7 @@ func (s *Stream) Append(id ID, fields [][]byte, lim Limits) {
 	}
 	s.putEntry(p, &d, id, number, bound, fields)
 	s.LastID = id
-	s.Added++
+	s.Added = uint64(More(int64(s.Added)))
 	s.n++
 }
 

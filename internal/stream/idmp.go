@@ -166,7 +166,7 @@ func (s *Stream) Note(pid, iid []byte, id ID, now int64) {
 		s.forgetIID(p, iid)
 	}
 	s.addRecord(p, Record{string(iid), id})
-	m.Added++
+	m.Added = More(m.Added)
 	s.dropRecords(p, max(m.expired(p, now), len(p.Records)-m.MaxSize))
 }
 

@@ -1,6 +1,10 @@
 package stream
 
-import "godwit/internal/arena"
+import (
+	"math"
+
+	"godwit/internal/arena"
+)
 
 // Shared is what the streams of a keyspace share.
 type Shared struct {
@@ -22,7 +26,7 @@ type Limits struct{ NodeBytes, NodeEntries int }
 type Stream struct {
 	LastID     ID     // the largest that an entry has ever had, or XSETID has set
 	MaxDeleted ID     // the largest that Delete removed
-	Added      uint64 // entries ever added
+	Added      uint64 // entries ever added, at most math.MaxInt64
 
 	sh      *Shared
 	entries index
@@ -32,6 +36,10 @@ type Stream struct {
 
 	streamGroups
 }
+
+// More returns a count and one more, or math.MaxInt64. Clients can set most of the counts that a
+// stream and its groups have, to that too, and files cannot tell larger ones.
+func More(count int64) int64 { return count + min(1, math.MaxInt64-count) }
 
 // New makes an empty stream.
 func New(sh *Shared) *Stream {

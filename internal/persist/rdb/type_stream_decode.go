@@ -153,6 +153,7 @@ func (s *streamDecoder) node() {
 }
 
 // numbers reads what describes the whole stream. In 15 there were no deletions, as far as it tells.
+// Redis's count of entries wraps around where XSETID has set it to the largest: ours stays there.
 func (s *streamDecoder) numbers() {
 	at := s.d.pos
 	n := s.length()
@@ -168,7 +169,7 @@ func (s *streamDecoder) numbers() {
 	if s.m.MaxDeleted = s.id(); s.m.LastID.Less(s.m.MaxDeleted) {
 		s.refuse(at, "the last ID is %v, but %v was deleted", s.m.LastID, s.m.MaxDeleted)
 	}
-	s.m.Added = s.number("entries ever added", n, math.MaxInt64)
+	s.m.Added = min(s.number("entries ever added", n, math.MaxUint64), math.MaxInt64)
 }
 
 // producers reads what producers have added lately. Nothing is kept of streams that never had any.

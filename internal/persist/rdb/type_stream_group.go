@@ -63,17 +63,16 @@ func (s *streamDecoder) ids(add func(id stream.ID) error) {
 }
 
 // read reads how many entries the group has read, or guesses it. Older servers took more than were
-// ever added from XGROUP.
+// ever added from XGROUP, and their count wraps around.
 func (s *streamDecoder) read(last stream.ID) int64 {
 	if s.op == typeStream {
 		return s.guess(last)
 	}
-	at := s.d.pos
 	n := s.length()
-	if n > math.MaxInt64 && int64(n) != stream.ReadUnknown {
-		s.refuse(at, "entries that a group has read: %d", n)
+	if int64(n) == stream.ReadUnknown {
+		return stream.ReadUnknown
 	}
-	return min(int64(n), int64(s.m.Added))
+	return int64(min(n, s.m.Added))
 }
 
 // guess returns what a group has read that has got everything up to the entry last, as Redis does.
