@@ -61,29 +61,24 @@ func xackdelCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	c.Array(len(ids))
 	if g == nil {
-		for range ids {
-			c.Int(noSuchEntry)
-		}
+		replyNoEntries(c, len(ids))
 		return
 	}
-	d, acked, deleted := newDeleter(x.ChangingStream(), policy), 0, 0
-	for _, id := range ids {
+	d, acked, deleted := deleter{s: x.ChangingStream(), refs: policy.refs()}, 0, 0
+	d.deleteEach(c, ids, func(id stream.ID) int8 {
 		if !g.Ack(id) {
-			c.Int(noSuchEntry)
-			continue
+			return noSuchEntry
 		}
 		acked++
-		reply, _ := d.delete(id)
-		switch reply {
+		switch d.delete(id) {
+		case entryKept:
+			return entryKept
 		case entryDeleted:
 			deleted++
-		case noSuchEntry: // it was deleted before
-			reply = entryDeleted
 		}
-		c.Int(int64(reply))
-	}
+		return entryDeleted // perhaps before
+	})
 	c.Dirty(acked)
 	if deleted > 0 {
 		streamDeleted(c, c.Args[1], deleted)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"slices"
 
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
@@ -37,63 +38,15 @@ func (p *refPolicy) parse(arg []byte) bool {
 	return *p != refsDefault
 }
 
-// keep returns what Trim.Keep is for the policy.
-func (p refPolicy) keep(s *stream.Stream) func(id stream.ID) bool {
-	switch {
-	case len(s.Groups()) == 0:
-		return nil
-	case p == refsDelete:
-		return func(id stream.ID) bool {
-			dropReferences(s, id)
-			return false
-		}
-	case p == refsAcked:
-		refs := referencesOf(s)
-		return refs.have
+// refs returns what stream calls the policy.
+func (p refPolicy) refs() stream.Refs {
+	switch p {
+	case refsDelete:
+		return stream.RefsDrop
+	case refsAcked:
+		return stream.RefsHold
 	}
-	return nil
-}
-
-// references tells which entries groups need. The zero value says that of none.
-type references struct {
-	groups  []*stream.Group
-	slowest stream.ID // the smallest last ID of the groups
-	first   int       // the group to search first
-}
-
-func referencesOf(s *stream.Stream) references {
-	r := references{groups: s.Groups(), slowest: stream.MaxID}
-	for _, g := range r.groups {
-		if g.LastID.Less(r.slowest) {
-			r.slowest = g.LastID
-		}
-	}
-	return r
-}
-
-// have reports whether a group needs the entry: it has it pending, or has not delivered it yet.
-// What is beyond the last ID of the slowest group needs no search, and entries near each other are
-// mostly pending in the same group.
-func (r *references) have(id stream.ID) bool {
-	if len(r.groups) > 0 && r.slowest.Less(id) {
-		return true
-	}
-	for i := range r.groups {
-		at := (r.first + i) % len(r.groups)
-		if _, ok := r.groups[at].Find(id); ok {
-			r.first = at
-			return true
-		}
-	}
-	return false
-}
-
-// dropReferences takes the entry out of what groups have pending, and reports whether it was there.
-func dropReferences(s *stream.Stream, id stream.ID) (dropped bool) {
-	for _, g := range s.Groups() {
-		dropped = g.Ack(id) || dropped
-	}
-	return dropped
+	return stream.RefsStay
 }
 
 // These are the replies to XDELEX and XACKDEL for each ID.
@@ -105,32 +58,47 @@ const (
 
 // deleter deletes entries by a policy.
 type deleter struct {
-	s      *stream.Stream
-	policy refPolicy
-	refs   references // for refsAcked
+	s       *stream.Stream
+	refs    stream.Refs
+	walk    *stream.References // by ascending ID
+	dropped bool               // references
 }
 
-func newDeleter(s *stream.Stream, p refPolicy) deleter {
-	d := deleter{s: s, policy: p}
-	if p == refsAcked {
-		d.refs = referencesOf(s)
+// deleteEach deletes the entries for which del calls delete, and replies with what del returns for
+// each ID: one of the replies to XDELEX. del is called by ascending ID, and for equal ones in their
+// order.
+func (d *deleter) deleteEach(c *engine.Ctx, ids []stream.ID, del func(id stream.ID) int8) {
+	d.walk = d.s.References()
+	defer d.walk.Done()
+	var someOrder [someIDs]int
+	var some [someIDs]int8
+	order, replies := someOrder[:0], append(some[:0], make([]int8, len(ids))...)
+	for i := range ids {
+		order = append(order, i)
 	}
-	return d
+	slices.SortStableFunc(order, func(i, j int) int { return ids[i].Compare(ids[j]) })
+	for _, i := range order {
+		replies[i] = del(ids[i])
+	}
+	c.Array(len(ids))
+	for _, reply := range replies {
+		c.Int(int64(reply))
+	}
 }
 
-// delete deletes an entry. It returns one of the replies to XDELEX, and whether references were
-// dropped. Those to an entry that is gone already are dropped too.
-func (d *deleter) delete(id stream.ID) (reply int, dropped bool) {
+// delete deletes an entry and returns one of the replies to XDELEX. References to an entry that is
+// gone already are dropped too.
+func (d *deleter) delete(id stream.ID) (reply int8) {
 	switch {
-	case d.policy == refsDelete:
-		dropped = dropReferences(d.s, id)
-	case d.policy == refsAcked && d.s.Contains(id) && d.refs.have(id):
-		return entryKept, false
+	case d.refs == stream.RefsDrop:
+		d.dropped = d.walk.Drop(id) || d.dropped
+	case d.refs == stream.RefsHold && d.s.Contains(id) && d.walk.Hold(id):
+		return entryKept
 	}
 	if !d.s.Delete(id) {
-		return noSuchEntry, dropped
+		return noSuchEntry
 	}
-	return entryDeleted, dropped
+	return entryDeleted
 }
 
 // refsAndIDs reads a policy and the block of IDs from argument i on, in any order. It replies with
@@ -183,27 +151,31 @@ func xdelexCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	c.Array(len(ids))
 	if x == nil {
-		for range ids {
-			c.Int(noSuchEntry)
-		}
+		replyNoEntries(c, len(ids))
 		return
 	}
-	d, deleted, dropped := newDeleter(x.ChangingStream(), policy), 0, false
-	for _, id := range ids {
-		reply, refs := d.delete(id)
+	d, deleted := deleter{s: x.ChangingStream(), refs: policy.refs()}, 0
+	d.deleteEach(c, ids, func(id stream.ID) int8 {
+		reply := d.delete(id)
 		if reply == entryDeleted {
 			deleted++
 		}
-		dropped = dropped || refs
-		c.Int(int64(reply))
-	}
+		return reply
+	})
 	switch {
 	case deleted > 0:
 		streamDeleted(c, key, deleted)
-	case dropped:
+	case d.dropped:
 		c.Dirty(1)
+	}
+}
+
+// replyNoEntries replies that there are no such entries.
+func replyNoEntries(c *engine.Ctx, n int) {
+	c.Array(n)
+	for range n {
+		c.Int(noSuchEntry)
 	}
 }
 

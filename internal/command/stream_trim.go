@@ -182,7 +182,7 @@ func (o *streamOptions) apply(s *stream.Stream) int {
 		return 0
 	}
 	t := o.bound
-	t.Keep = o.refs.keep(s)
+	t.Refs = o.refs.refs()
 	return s.Trim(t)
 }
 

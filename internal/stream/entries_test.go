@@ -160,7 +160,8 @@ func (m *entryModel) trim() {
 		t.Limit = 1 + m.rng.IntN(100)
 	}
 	if m.rng.IntN(2) == 0 {
-		t.Keep = func(id ID) bool { return (id.Ms^id.Seq)%3 == 0 }
+		t.Refs = RefsHold
+		m.hold()
 	}
 	var gone []modelEntry
 	left := []modelEntry{}
@@ -169,13 +170,16 @@ func (m *entryModel) trim() {
 		if t.MaxLen >= 0 {
 			over = len(m.m)-len(gone) > t.MaxLen
 		}
-		if !over || t.Keep != nil && t.Keep(e.id) || t.Limit > 0 && len(gone) == t.Limit {
+		if !over || t.Refs == RefsHold && held(e.id) || t.Limit > 0 && len(gone) == t.Limit {
 			left = append(left, m.m[i])
 		} else {
 			gone = append(gone, m.m[i])
 		}
 	}
 	n := m.s.Trim(t)
+	if t.Refs == RefsHold {
+		m.s.DestroyGroup(m.s.Groups()[0])
+	}
 	if !t.Approx {
 		require.Equal(m.t, len(gone), n)
 		m.m = left
@@ -190,10 +194,24 @@ func (m *entryModel) trim() {
 	m.approximate(&t)
 }
 
+// held reports whether hold makes the entry pending.
+func held(id ID) bool { return (id.Ms^id.Seq)%3 == 0 }
+
+// hold makes a group that has entries pending.
+func (m *entryModel) hold() {
+	g := m.s.CreateGroup([]byte("holds"), MaxID, ReadUnknown)
+	c := g.CreateConsumer([]byte("c"), 1)
+	for _, e := range m.m {
+		if held(e.id) {
+			g.Set(Pending{ID: e.id, Owner: c})
+		}
+	}
+}
+
 // approximate checks that an approximate trim has left no block that it should have removed.
 func (m *entryModel) approximate(t *Trim) {
 	p, ok := m.s.entries.head()
-	if !ok || t.Limit > 0 || t.Keep != nil {
+	if !ok || t.Limit > 0 || t.Refs == RefsHold {
 		return
 	}
 	d := m.s.entries.at(p)

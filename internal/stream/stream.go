@@ -14,7 +14,8 @@ type Shared struct {
 
 	producing producing
 
-	pack packer // for blocks that are written anew
+	pack       packer // for blocks that are written anew
+	references References
 }
 
 // Limits bound a block of entries: bytes and entries, 0 for no limit of that kind. They are

@@ -6,28 +6,37 @@ type Trim struct {
 	MinID  ID   // remove what comes before
 	Approx bool // remove whole blocks only, so that less may be removed
 	Limit  int  // do not remove more than that many; 0: no limit
-	// Keep, if not nil, is asked for each entry whether it has to stay although it is beyond the
-	// bound. The walk goes on behind it. With Approx, a block of which something stays is searched
-	// entry by entry. Keep may change what groups have pending, not the entries.
-	Keep func(id ID) bool
+	// Refs is for entries that groups need. Where one is held, the walk goes on behind it, also with
+	// Approx: a block of which something stays is searched entry by entry.
+	Refs Refs
 }
 
 // Trim removes entries and returns their number. MaxDeleted stays, as it does in Redis. A block of
-// which nothing stays goes in O(1).
+// which nothing stays goes in O(1). With Refs it is O(n) in entries and references that are passed.
 func (s *Stream) Trim(t Trim) (removed int) {
+	if t.Refs == RefsStay || len(s.groups) == 0 {
+		return s.trim(&t, nil)
+	}
+	refs := s.References()
+	defer refs.Done()
+	return s.trim(&t, refs)
+}
+
+// trim is told by refs, if it is not nil, which entries groups have.
+func (s *Stream) trim(t *Trim, refs *References) (removed int) {
 	p, ok := s.entries.head()
 	for ok && (t.MaxLen < 0 || s.n > t.MaxLen) {
 		d := s.entries.at(p)
-		whole := s.beyond(&t, p, &d)
+		whole := s.beyond(t, p, &d)
 		if t.Approx && (!whole || t.Limit > 0 && removed+d.live > t.Limit) {
 			break
 		}
-		if whole && t.Keep == nil && (t.Limit <= 0 || removed+d.live <= t.Limit) {
+		if whole && refs == nil && (t.Limit <= 0 || removed+d.live <= t.Limit) {
 			removed += d.live
 			p, ok = s.removeBlock(p)
 			continue
 		}
-		n, more := s.trimBlock(&t, p, t.Limit-removed)
+		n, more := s.trimBlock(t, refs, p, t.Limit-removed)
 		removed += n
 		if d = s.entries.at(p); d.live == 0 {
 			p, ok = s.removeBlock(p)
@@ -55,8 +64,8 @@ func (s *Stream) beyond(t *Trim, p pos, d *block) bool {
 }
 
 // trimBlock marks entries of the block at p as deleted: at most limit of them, if there is a limit.
-// It reports how many, and whether it went to the end of the block.
-func (s *Stream) trimBlock(t *Trim, p pos, limit int) (n int, more bool) {
+// It reports how many, and whether entries behind the block may have to go as well.
+func (s *Stream) trimBlock(t *Trim, refs *References, p pos, limit int) (n int, more bool) {
 	x := &s.entries
 	d := x.at(p)
 	b := x.data(&d)
@@ -66,10 +75,12 @@ func (s *Stream) trimBlock(t *Trim, p pos, limit int) (n int, more bool) {
 			break
 		}
 		if t.MaxLen >= 0 && s.n-n <= t.MaxLen || t.MaxLen < 0 && !c.id.Less(t.MinID) ||
-			t.Limit > 0 && n == limit {
+			t.Limit > 0 && n == limit || t.Refs == RefsHold && refs != nil && refs.slowest.Less(c.id) {
 			break
 		}
-		if t.Keep != nil && t.Keep(c.id) {
+		if refs != nil && t.Refs == RefsDrop {
+			refs.Drop(c.id)
+		} else if refs != nil && refs.Hold(c.id) {
 			continue
 		}
 		if n == 0 {

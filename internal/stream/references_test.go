@@ -1,0 +1,165 @@
+package stream
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/arena"
+	"godwit/internal/testseed"
+)
+
+// referenceModel is a stream whose groups have random entries pending, some of which are not in it.
+type referenceModel struct {
+	t       *testing.T
+	rng     *rand.Rand
+	s       *Stream
+	entries []uint64                   // times of IDs, ascending
+	pending map[*Group]map[uint64]bool // by the time of the ID
+}
+
+func newReferenceModel(t *testing.T, rng *rand.Rand) *referenceModel {
+	m := &referenceModel{t: t, rng: rng, s: New(&Shared{A: arena.New()}),
+		pending: map[*Group]map[uint64]bool{}}
+	n := uint64(1 + rng.IntN(600))
+	for ms := uint64(1); ms <= n; ms++ {
+		m.s.Append(ID{Ms: ms}, [][]byte{[]byte("f"), []byte("v")}, Limits{NodeEntries: 20})
+		m.entries = append(m.entries, ms)
+	}
+	for i := range rng.IntN(40) {
+		last := n
+		if rng.IntN(3) == 0 {
+			last = rng.Uint64N(n + 1)
+		}
+		g := m.s.CreateGroup(fmt.Append(nil, i), ID{Ms: last}, ReadUnknown)
+		c := g.CreateConsumer([]byte("c"), 1)
+		m.pending[g] = map[uint64]bool{}
+		for range rng.IntN(1 + int(n)/(1+rng.IntN(50))) {
+			ms := 1 + rng.Uint64N(n)
+			m.pending[g][ms] = true
+			g.Set(Pending{ID: ID{Ms: ms}, Owner: c, Time: 1, Count: 1})
+		}
+	}
+	for range rng.IntN(20) {
+		m.delete(1 + rng.Uint64N(n))
+	}
+	return m
+}
+
+func (m *referenceModel) delete(ms uint64) {
+	i, ok := slices.BinarySearch(m.entries, ms)
+	require.Equal(m.t, ok, m.s.Delete(ID{Ms: ms}))
+	if ok {
+		m.entries = slices.Delete(m.entries, i, i+1)
+	}
+}
+
+// held reports whether a group needs the entry.
+func (m *referenceModel) held(ms uint64) bool {
+	for g, p := range m.pending {
+		if p[ms] || g.LastID.Less(ID{Ms: ms}) {
+			return true
+		}
+	}
+	return false
+}
+
+// drop takes the entry out of what groups have pending.
+func (m *referenceModel) drop(ms uint64) (dropped bool) {
+	for _, p := range m.pending {
+		dropped = p[ms] || dropped
+		delete(p, ms)
+	}
+	return dropped
+}
+
+// trim trims the stream and the model to a length.
+func (m *referenceModel) trim(refs Refs, length int) {
+	left := []uint64{}
+	for i, ms := range m.entries {
+		if len(left)+len(m.entries)-i <= length || refs == RefsHold && m.held(ms) {
+			left = append(left, ms)
+		} else if refs == RefsDrop {
+			m.drop(ms)
+		}
+	}
+	removed := m.s.Trim(Trim{MaxLen: length, Refs: refs})
+	require.Equal(m.t, len(m.entries)-len(left), removed)
+	m.entries = left
+}
+
+// walk asks for ascending IDs, drops some of them, and acknowledges others meanwhile.
+func (m *referenceModel) walk() {
+	refs := m.s.References()
+	defer refs.Done()
+	for ms := uint64(1); ms < 650; ms += uint64(m.rng.IntN(1 + m.rng.IntN(60))) {
+		for g, p := range m.pending {
+			if near := ms + uint64(m.rng.IntN(3)); m.rng.IntN(4) == 0 {
+				require.Equal(m.t, p[near], g.Ack(ID{Ms: near}))
+				delete(p, near)
+			}
+		}
+		if m.rng.IntN(2) == 0 {
+			require.Equal(m.t, m.held(ms), refs.Hold(ID{Ms: ms}), ms)
+		} else {
+			require.Equal(m.t, m.drop(ms), refs.Drop(ID{Ms: ms}), ms)
+		}
+	}
+}
+
+func (m *referenceModel) check() {
+	require.NoError(m.t, m.s.Check())
+	left := []uint64{}
+	for it := m.s.Range(ID{}, MaxID, false); it.Next(); {
+		left = append(left, it.ID.Ms)
+	}
+	require.Equal(m.t, m.entries, left)
+	for g, p := range m.pending {
+		require.Equal(m.t, len(p), g.Pending())
+		for it := g.Range(ID{}, MaxID); it.Next(); {
+			require.True(m.t, p[it.ID.Ms])
+		}
+	}
+}
+
+// TestReferences trims streams and walks what groups have pending, beside a model.
+func TestReferences(t *testing.T) {
+	rng := testseed.Rand(t)
+	for range 300 {
+		m := newReferenceModel(t, rng)
+		for range 3 {
+			switch m.rng.IntN(4) {
+			case 0:
+				m.walk()
+			case 1:
+				m.trim(RefsStay, max(len(m.entries)-m.rng.IntN(9), 0))
+			default:
+				m.trim([]Refs{RefsDrop, RefsHold}[m.rng.IntN(2)], m.rng.IntN(len(m.entries)+1))
+			}
+			m.check()
+		}
+	}
+}
+
+// BenchmarkTrimHeld trims a stream of 5,000 entries of which each is pending in one of the groups.
+func BenchmarkTrimHeld(b *testing.B) {
+	for _, groups := range []int{1, 10, 100, 1000} {
+		s := New(&Shared{A: arena.New()})
+		for i := range groups {
+			s.CreateGroup(fmt.Append(nil, i), MaxID, ReadUnknown).CreateConsumer([]byte("c"), 1)
+		}
+		for ms := uint64(1); ms <= 5000; ms++ {
+			s.Append(ID{Ms: ms}, [][]byte{[]byte("f"), []byte("v")}, Limits{NodeEntries: 100})
+			g := s.Groups()[rand.IntN(groups)]
+			g.Set(Pending{ID: ID{Ms: ms}, Owner: g.Consumers()[0], Time: 1, Count: 1})
+		}
+		b.Run(fmt.Sprint(groups), func(b *testing.B) {
+			for b.Loop() {
+				s.Trim(Trim{MaxLen: 10, Refs: RefsHold})
+			}
+		})
+	}
+}
