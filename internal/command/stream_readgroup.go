@@ -188,7 +188,8 @@ func (d *delivery) replyHistory(limit int64) {
 		bulkID(d.Ctx, it.ID)
 		if d.find.find(it.ID) {
 			replyStreamFields(d.Ctx, &d.find.it)
-			d.g.Set(stream.Pending{ID: it.ID, Owner: d.by, Time: d.Now, Count: stream.More(it.Count)})
+			d.g.Set(stream.Pending{ID: it.ID, Owner: d.by, Time: d.Now,
+				Count: stream.More(it.Count)})
 		} else {
 			d.NullArray()
 		}

@@ -12,7 +12,26 @@ func (s *Stream) Check() error {
 	if err := s.checkEntries(); err != nil {
 		return err
 	}
+	if err := s.checkHeld(); err != nil {
+		return err
+	}
 	return s.checkGroups()
+}
+
+// checkHeld checks that groups have the entries that held says.
+func (s *Stream) checkHeld() error {
+	if s.held == nil {
+		return nil
+	}
+	refs := s.References()
+	defer refs.Done()
+	for it := s.Range(ID{}, s.held.to, false); it.Next(); {
+		if s.held.skips(it.ID) && !refs.Hold(it.ID) {
+			return fmt.Errorf("stream: no group has %v pending, held up to %v but from %v to %v",
+				it.ID, s.held.to, s.held.from, s.held.until)
+		}
+	}
+	return nil
 }
 
 func (s *Stream) checkEntries() error {

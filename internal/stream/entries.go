@@ -22,6 +22,9 @@ func (s *Stream) Append(id ID, fields [][]byte, lim Limits) {
 	}
 	var d block
 	follows := s.follows(id)
+	if s.held != nil && !s.held.to.Less(id) {
+		s.forgetHeld() // XSETID has taken LastID back
+	}
 	p, open := s.openTail(&d, bound+maxForm)
 	open = open && follows
 	number, known := uint8(0), false

@@ -170,7 +170,7 @@ func (m *entryModel) trim() {
 		if t.MaxLen >= 0 {
 			over = len(m.m)-len(gone) > t.MaxLen
 		}
-		if !over || t.Refs == RefsHold && held(e.id) || t.Limit > 0 && len(gone) == t.Limit {
+		if !over || t.Refs == RefsHold && heldID(e.id) || t.Limit > 0 && len(gone) == t.Limit {
 			left = append(left, m.m[i])
 		} else {
 			gone = append(gone, m.m[i])
@@ -194,15 +194,15 @@ func (m *entryModel) trim() {
 	m.approximate(&t)
 }
 
-// held reports whether hold makes the entry pending.
-func held(id ID) bool { return (id.Ms^id.Seq)%3 == 0 }
+// heldID reports whether hold makes the entry pending.
+func heldID(id ID) bool { return (id.Ms^id.Seq)%3 == 0 }
 
 // hold makes a group that has entries pending.
 func (m *entryModel) hold() {
 	g := m.s.CreateGroup([]byte("holds"), MaxID, ReadUnknown)
 	c := g.CreateConsumer([]byte("c"), 1)
 	for _, e := range m.m {
-		if held(e.id) {
+		if heldID(e.id) {
 			g.Set(Pending{ID: e.id, Owner: c})
 		}
 	}

@@ -74,6 +74,7 @@ const (
 // streamGroups is what a Stream keeps of its groups and producers. The zero value is none.
 type streamGroups struct {
 	groups   []*Group // by name
+	held     *held    // nil if it is not needed
 	groupMem int64    // see groupBytes
 	idmp     *idmp
 }
@@ -137,6 +138,7 @@ func (s *Stream) CreateGroup(name []byte, last ID, read int64) *Group {
 
 // DestroyGroup removes a group with all that it has pending.
 func (s *Stream) DestroyGroup(g *Group) {
+	s.forgetHeld()
 	i, _ := named(s.groups, []byte(g.Name), groupName)
 	s.groups = without(s, s.groups, i)
 	g.pending.drop()
@@ -188,6 +190,9 @@ func (g *Group) CreateConsumer(name []byte, seen int64) *Consumer {
 
 // DeleteConsumer removes a consumer. What it has pending is not pending any more.
 func (g *Group) DeleteConsumer(c *Consumer) {
+	if c.owned.n > 0 {
+		g.s.forgetHeld()
+	}
 	g.pending.removeOwned(c)
 	c.owned.drop()
 	i, _ := named(g.consumers, []byte(c.Name), consumerName)

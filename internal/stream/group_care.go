@@ -12,6 +12,7 @@ func (s *Stream) groupBytes() int64 { return s.groupMem }
 // reports whether all are gone.
 func (s *Stream) drainGroups(n *int) (done bool) {
 	s.dropIDMP()
+	s.forgetHeld()
 	for len(s.groups) > 0 {
 		g := s.groups[len(s.groups)-1]
 		if !g.drain(n) {
@@ -122,6 +123,9 @@ func (g *Group) rows(i int) *rows {
 // checkGroups returns an error if an invariant of the groups does not hold.
 func (s *Stream) checkGroups() error {
 	sum := int64(cap(s.groups) * pointerBytes)
+	if s.held != nil {
+		sum += heldGoBytes
+	}
 	for i, g := range s.groups {
 		if i > 0 && s.groups[i-1].Name >= g.Name {
 			return errors.New("stream: groups are out of order")

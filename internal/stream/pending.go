@@ -117,6 +117,7 @@ func (g *Group) Ack(id ID) bool {
 	}
 	g.disown(&r)
 	g.pending.remove(&at)
+	g.s.held.released(id)
 	return true
 }
 

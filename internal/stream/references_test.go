@@ -125,19 +125,63 @@ func (m *referenceModel) check() {
 	}
 }
 
+// change does to the stream what may change which entries groups need.
+func (m *referenceModel) change() {
+	for g, p := range m.pending {
+		switch m.rng.IntN(30) {
+		case 0:
+			m.s.DestroyGroup(g)
+			delete(m.pending, g)
+			continue
+		case 1:
+			g.DeleteConsumer(g.Consumers()[0])
+			g.CreateConsumer([]byte("c"), 1)
+			clear(p)
+		case 2:
+			g.LastID.Ms = m.rng.Uint64N(m.s.LastID.Ms + 1)
+		}
+		for range m.rng.IntN(4) {
+			ms := 1 + m.rng.Uint64N(m.s.LastID.Ms)
+			if m.rng.IntN(2) == 0 {
+				require.Equal(m.t, p[ms], g.Ack(ID{Ms: ms}))
+				delete(p, ms)
+			} else {
+				g.Set(Pending{ID: ID{Ms: ms}, Owner: g.Consumers()[0], Time: 1, Count: 1})
+				p[ms] = true
+			}
+		}
+	}
+	if m.rng.IntN(3) == 0 && len(m.entries) > 0 { // as XDEL and XSETID
+		m.delete(m.entries[len(m.entries)-1])
+		m.s.LastID = m.s.Last()
+	}
+	for range m.rng.IntN(50) {
+		ms := m.s.LastID.Ms + 1 + m.rng.Uint64N(3)
+		m.s.Append(ID{Ms: ms}, [][]byte{[]byte("f"), []byte("v")}, Limits{NodeEntries: 20})
+		m.entries = append(m.entries, ms)
+	}
+	if len(m.entries) > 0 {
+		m.delete(m.entries[m.rng.IntN(len(m.entries))])
+	}
+}
+
 // TestReferences trims streams and walks what groups have pending, beside a model.
 func TestReferences(t *testing.T) {
 	rng := testseed.Rand(t)
-	for range 300 {
+	for range 200 {
 		m := newReferenceModel(t, rng)
-		for range 3 {
-			switch m.rng.IntN(4) {
+		for range 15 {
+			switch m.rng.IntN(8) {
 			case 0:
 				m.walk()
 			case 1:
 				m.trim(RefsStay, max(len(m.entries)-m.rng.IntN(9), 0))
+			case 2:
+				m.trim(RefsDrop, m.rng.IntN(len(m.entries)+1))
+			case 3, 4:
+				m.change()
 			default:
-				m.trim([]Refs{RefsDrop, RefsHold}[m.rng.IntN(2)], m.rng.IntN(len(m.entries)+1))
+				m.trim(RefsHold, m.rng.IntN(len(m.entries)+1))
 			}
 			m.check()
 		}

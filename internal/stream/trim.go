@@ -6,37 +6,37 @@ type Trim struct {
 	MinID  ID   // remove what comes before
 	Approx bool // remove whole blocks only, so that less may be removed
 	Limit  int  // do not remove more than that many; 0: no limit
-	// Refs is for entries that groups need. Where one is held, the walk goes on behind it, also with
-	// Approx: a block of which something stays is searched entry by entry.
+	// Refs is for entries that groups need. Where one is held, the walk goes on behind it, with
+	// Approx too: a block of which something stays is searched entry by entry.
 	Refs Refs
 }
 
 // Trim removes entries and returns their number. MaxDeleted stays, as it does in Redis. A block of
-// which nothing stays goes in O(1). With Refs it is O(n) in entries and references that are passed.
+// which nothing stays goes in O(1). With RefsDrop it is O(n) in entries and references that go,
+// with RefsHold in those that go, came or were acknowledged since the last time.
 func (s *Stream) Trim(t Trim) (removed int) {
-	if t.Refs == RefsStay || len(s.groups) == 0 {
-		return s.trim(&t, nil)
-	}
-	refs := s.References()
-	defer refs.Done()
-	return s.trim(&t, refs)
-}
-
-// trim is told by refs, if it is not nil, which entries groups have.
-func (s *Stream) trim(t *Trim, refs *References) (removed int) {
+	w := trimWalk{Trim: t}
 	p, ok := s.entries.head()
+	if t.Refs != RefsStay && len(s.groups) > 0 {
+		w.refs = s.References()
+		defer w.refs.Done()
+		if t.Refs == RefsHold {
+			w.held = s.holding()
+			p, ok = s.skipHeld(w.held, p, ok)
+		}
+	}
 	for ok && (t.MaxLen < 0 || s.n > t.MaxLen) {
 		d := s.entries.at(p)
-		whole := s.beyond(t, p, &d)
+		whole := s.beyond(&t, p, &d)
 		if t.Approx && (!whole || t.Limit > 0 && removed+d.live > t.Limit) {
 			break
 		}
-		if whole && refs == nil && (t.Limit <= 0 || removed+d.live <= t.Limit) {
+		if whole && w.refs == nil && (t.Limit <= 0 || removed+d.live <= t.Limit) {
 			removed += d.live
 			p, ok = s.removeBlock(p)
 			continue
 		}
-		n, more := s.trimBlock(t, refs, p, t.Limit-removed)
+		n, more := s.trimBlock(&w, p, t.Limit-removed)
 		removed += n
 		if d = s.entries.at(p); d.live == 0 {
 			p, ok = s.removeBlock(p)
@@ -46,8 +46,52 @@ func (s *Stream) trim(t *Trim, refs *References) (removed int) {
 		if !more {
 			break
 		}
+		p, ok = s.skipHeld(w.held, p, ok)
 	}
 	return removed
+}
+
+// trimWalk is a Trim under way. held is nil unless Refs is RefsHold, refs also if it is RefsStay.
+type trimWalk struct {
+	Trim
+	refs *References
+	held *held
+}
+
+// ends reports whether nothing is to be removed from the entry on, of a stream of so many entries.
+func (w *trimWalk) ends(left int, id ID) bool {
+	if w.MaxLen >= 0 && left <= w.MaxLen || w.MaxLen < 0 && !id.Less(w.MinID) {
+		return true
+	}
+	return w.held != nil && w.refs.slowest.Less(id)
+}
+
+// stays reports whether the entry stays because a group needs it.
+func (w *trimWalk) stays(id ID) bool {
+	switch {
+	case w.refs == nil:
+		return false
+	case w.held == nil:
+		w.refs.Drop(id)
+		return false
+	case w.held.skips(id):
+		return true
+	}
+	w.held.passed(id)
+	return w.refs.Hold(id)
+}
+
+// skipHeld passes the block at p, if there is one, and those behind it of which all is known to be
+// held.
+func (s *Stream) skipHeld(h *held, p pos, ok bool) (pos, bool) {
+	if h == nil || !ok {
+		return p, ok
+	}
+	x := &s.entries
+	if q, more := x.next(p); more && !h.start().Less(x.at(q).first) {
+		p, ok = x.find(h.start())
+	}
+	return p, ok
 }
 
 // beyond reports whether all entries of the block at p are to be removed. Unless Approx is set it
@@ -65,7 +109,7 @@ func (s *Stream) beyond(t *Trim, p pos, d *block) bool {
 
 // trimBlock marks entries of the block at p as deleted: at most limit of them, if there is a limit.
 // It reports how many, and whether entries behind the block may have to go as well.
-func (s *Stream) trimBlock(t *Trim, refs *References, p pos, limit int) (n int, more bool) {
+func (s *Stream) trimBlock(w *trimWalk, p pos, limit int) (n int, more bool) {
 	x := &s.entries
 	d := x.at(p)
 	b := x.data(&d)
@@ -74,13 +118,10 @@ func (s *Stream) trimBlock(t *Trim, refs *References, p pos, limit int) (n int, 
 			more = true
 			break
 		}
-		if t.MaxLen >= 0 && s.n-n <= t.MaxLen || t.MaxLen < 0 && !c.id.Less(t.MinID) ||
-			t.Limit > 0 && n == limit || t.Refs == RefsHold && refs != nil && refs.slowest.Less(c.id) {
+		if w.Limit > 0 && n == limit || w.ends(s.n-n, c.id) {
 			break
 		}
-		if refs != nil && t.Refs == RefsDrop {
-			refs.Drop(c.id)
-		} else if refs != nil && refs.Hold(c.id) {
+		if w.stays(c.id) {
 			continue
 		}
 		if n == 0 {
