@@ -200,10 +200,15 @@ func BenchmarkTrimHeld(b *testing.B) {
 			g := s.Groups()[rand.IntN(groups)]
 			g.Set(Pending{ID: ID{Ms: ms}, Owner: g.Consumers()[0], Time: 1, Count: 1})
 		}
-		b.Run(fmt.Sprint(groups), func(b *testing.B) {
-			for b.Loop() {
-				s.Trim(Trim{MaxLen: 10, Refs: RefsHold})
-			}
-		})
+		for _, first := range []bool{true, false} {
+			b.Run(fmt.Sprintf("groups=%d/first=%v", groups, first), func(b *testing.B) {
+				for b.Loop() {
+					if first {
+						s.forgetHeld()
+					}
+					s.Trim(Trim{MaxLen: 10, Refs: RefsHold})
+				}
+			})
+		}
 	}
 }
