@@ -266,7 +266,7 @@ func (d *delivery) deliverNew() {
 // advance notes that the group has read up to an entry of the stream, whose first one is known.
 func advance(s *stream.Stream, g *stream.Group, first, id stream.ID) {
 	if g.Read != stream.ReadUnknown && !g.LastID.Less(first) && !hasTombstones(s, first, g.LastID) {
-		g.Read = stream.More(g.Read)
+		g.Read = min(stream.More(g.Read), int64(s.Added)) // XGROUP may have set it too high
 	} else if s.Added > 0 {
 		g.Read = entriesUpTo(s, first, id)
 	}
