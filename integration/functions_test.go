@@ -225,7 +225,11 @@ func TestBusyFunction(t *testing.T) {
 	require.Contains(t, v.Str,
 		"ERR Script killed by user with SCRIPT KILL... script: loop, on @user_function:")
 
-	start("write", 1<<25)
+	steps := 1 << 25
+	if raceEnabled {
+		steps = 1 << 22
+	}
+	start("write", steps)
 	v, err = c.Do("FUNCTION", "KILL")
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(v.Str, "UNKILLABLE"), v.Str)
