@@ -132,7 +132,7 @@ func (f *frozenIndex) step(n *int, emit func(d *block, b []byte)) (done bool) {
 		*n--
 		p, ok := f.next()
 		x := f.x
-		if len(f.relics) > 0 && (!ok || f.relics[0].first.Less(x.at(p).first)) {
+		if len(f.relics) > 0 && !ok {
 			d := heap.Pop(&f.relics).(block)
 			f.give(&d, emit)
 			f.release(d)
@@ -157,8 +157,8 @@ func (f *frozenIndex) release(d block) {
 	f.x.sh.A.Free(d.ref, d.room, arena.Values)
 }
 
-// next returns the place of the next old block in the index. What it finds to be new stays new, so
-// the walk has passed that too.
+// next returns the place of the next old block in the index, if there is one before the first relic.
+// What it finds to be new stays new, so the walk has passed that too.
 func (f *frozenIndex) next() (p pos, ok bool) {
 	if f.left == len(f.relics) {
 		return p, false
@@ -171,6 +171,9 @@ func (f *frozenIndex) next() (p pos, ok bool) {
 	}
 	for ; ok; p, ok = x.next(p) {
 		d := x.at(p)
+		if len(f.relics) > 0 && !d.first.Less(f.relics[0].first) {
+			break // what has changed may be most of the index: it is passed relic by relic
+		}
 		if d.gen != x.gen {
 			return p, true
 		}
