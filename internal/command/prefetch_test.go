@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -125,7 +126,7 @@ func (w *twins) step() {
 		prefix := append([]string{single}, command[1:]...)
 		w.queue(argv, unfold(prefix, argv, len(command), len(item())), join)
 	}
-	switch w.r.IntN(22) {
+	switch w.r.IntN(26) {
 	case 0, 1:
 		many(list, key, "GET", "MGET")
 	case 2, 3:
@@ -165,8 +166,13 @@ func (w *twins) step() {
 		argv := append([]string{"HSETEX", "hash", "EX", "1000000", "FIELDS",
 			strconv.Itoa(len(pairs) / 2)}, pairs...)
 		w.queue(argv, unfold(append(argv[:5:5], "1"), argv, 6, 2), last)
+	case 19, 20:
+		many(sum, func() []string { return []string{w.pick("1-")} }, "XDEL", "XDEL", "stream")
+	case 21:
+		argv := append([]string{"XACKDEL", "stream", "g", "KEEPREF", "IDS", "1"}, w.pick("1-"))
+		w.queue(argv, [][]string{argv}, last)
 	default:
-		w.single(w.r.IntN(8))
+		w.single(w.r.IntN(11))
 	}
 }
 
@@ -191,10 +197,16 @@ func (w *twins) single(kind int) {
 		if w.r.IntN(40) > 0 {
 			return
 		}
-		same("SET", []string{"set", "hash", "zset"}[w.r.IntN(3)], "another type")
-		same("DEL", "set", "hash", "zset")
+		same("SET", []string{"set", "hash", "zset", "stream"}[w.r.IntN(4)], "another type")
+		same("DEL", "set", "hash", "zset", "stream")
 	case 7:
 		same("ZRANGE", "zset", "0", "50", "WITHSCORES")
+	case 8:
+		same("XRANGE", "stream", w.pick("1-"), "+", "COUNT", "2")
+	case 9:
+		same("XREVRANGE", "stream", w.pick("1-"), "-", "COUNT", "2")
+	case 10:
+		same("XCLAIM", "stream", "g", w.pick("c:"), "0", w.pick("1-"))
 	}
 }
 
@@ -209,7 +221,11 @@ func (w *twins) fill() {
 			l.do(w.t, argvOf("SADD", "set", "m:"+n))
 			l.do(w.t, argvOf("HSET", "hash", "m:"+n, n))
 			l.do(w.t, argvOf("ZADD", "zset", strconv.Itoa(i%1000), "m:"+n))
+			l.do(w.t, argvOf("XADD", "stream", "1-"+n, "field", strings.Repeat(n, 20)))
 		}
+		l.do(w.t, argvOf("XGROUP", "CREATE", "stream", "g", "0"))
+		l.do(w.t, argvOf("XREADGROUP", "GROUP", "g", "c", "COUNT", "5000", "STREAMS", "stream",
+			">"))
 	}
 }
 
@@ -263,7 +279,8 @@ func TestPrefetchAllocations(t *testing.T) {
 		m, n := fmt.Sprint("m:", i), fmt.Sprint("m:", i+1)
 		batch = append(batch, argvOf("ZADD", "zset", "7", m), argvOf("HMGET", "hash", m, n),
 			argvOf("SMISMEMBER", "set", m, n), argvOf("MGET", "key:1", "key:2", "key:3"),
-			argvOf("HSET", "hash", m, "a", n, "b"), argvOf("ZMSCORE", "zset", m, n))
+			argvOf("HSET", "hash", m, "a", n, "b"), argvOf("ZMSCORE", "zset", m, n),
+			argvOf("XRANGE", "stream", "1-4000", "1-4001"), argvOf("XDEL", "stream", "1-5000"))
 	}
 	if n := testing.AllocsPerRun(100, func() {
 		for i := 0; i < len(batch); i += engine.PrefetchMax {

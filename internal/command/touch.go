@@ -18,6 +18,9 @@ func setTouches(t *engine.Table) {
 	t.SetTouch(touchZAdd, "zadd")
 	t.SetTouch(func(w *object.Warmup, e object.Entry, argv [][]byte) { w.Leave(e, argv[2]) },
 		"zrem")
+	t.SetTouch(touchEntry(2), "xdel", "xrange", "xrevrange")
+	t.SetTouch(touchEntry(5), "xclaim")
+	t.SetTouch(touchIDs, "xdelex", "xackdel")
 }
 
 // warmZAdd fetches what giving members these scores reads of a large set: the members that args,
@@ -39,5 +42,29 @@ func touchMember(i int) engine.Touch {
 func touchZAdd(w *object.Warmup, e object.Entry, argv [][]byte) {
 	if score, ok := object.ParseScore(argv[2]); ok {
 		w.Score(e, score, argv[3])
+	}
+}
+
+// touchEntry is for commands whose argument i is the ID of an entry.
+func touchEntry(i int) engine.Touch {
+	return func(w *object.Warmup, e object.Entry, argv [][]byte) { warmEntry(w, e, argv[i]) }
+}
+
+// touchIDs is for commands that have a block of IDs behind other options.
+func touchIDs(w *object.Warmup, e object.Entry, argv [][]byte) {
+	for i := 2; i+2 < len(argv); i++ {
+		if is(argv[i], "ids") {
+			warmEntry(w, e, argv[i+2])
+			return
+		}
+	}
+}
+
+// warmEntry notes the entry of a stream with that ID, if it is one.
+func warmEntry(w *object.Warmup, e object.Entry, arg []byte) {
+	if s := w.Stream(e); s != nil {
+		if id, ok := parseStreamID(arg, 0); ok {
+			w.Entries.Entry(s, id)
+		}
 	}
 }

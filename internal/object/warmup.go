@@ -7,6 +7,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/dict"
 	"godwit/internal/skiplist"
+	"godwit/internal/stream"
 )
 
 // WarmupMax is how many elements a Warmup takes.
@@ -16,7 +17,7 @@ const WarmupMax = 16
 // collects the elements that they name, then makes the lookups of all of them side by side. It
 // changes nothing, and nothing may be changed between the calls.
 //
-//	w.Member(…), w.Score(…)   for each command
+//	w.Member(…), w.Score(…), w.Entries.Entry(…)   for each command
 //	w.Run()
 type Warmup struct {
 	H *Heap
@@ -29,6 +30,8 @@ type Warmup struct {
 	scored   [WarmupMax]scoredMember
 	running  int
 	searches [2 * WarmupMax]scoreSearch
+
+	Entries stream.Warmup // of streams; see Stream
 }
 
 // scoredMember is an element of tables and hashes that a sorted set gives a score.
@@ -95,8 +98,20 @@ func (w *Warmup) place(e Entry, score float64, member []byte) {
 	}
 }
 
+// Stream returns the stream at e whose entries may be noted in Entries, nil if there is none or if
+// nothing is to be gained.
+func (w *Warmup) Stream(e Entry) *stream.Stream {
+	if e.Exists() && e.Encoding().Large() {
+		if l, ok := w.H.LargeOf(e).(*streamLarge); ok && l.Stream.WarmupWorth() {
+			return l.Stream
+		}
+	}
+	return nil
+}
+
 // Run makes the lookups, and forgets the elements.
 func (w *Warmup) Run() {
+	w.Entries.Run()
 	var chains uint
 	for i := range w.n {
 		if w.tables[i].PrefetchEntry(w.hashes[i]) {

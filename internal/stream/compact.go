@@ -1,5 +1,7 @@
 package stream
 
+import "math/bits"
+
 // Deleted entries stay in their block until they are half of it. Then what is left is written anew,
 // together with a block beside it if both are at most three quarters of a block then. So deleted
 // entries are at most half. The cost is O(1) for each of them, and O(block) for each merge. There
@@ -8,17 +10,16 @@ package stream
 // After nine of ten entries of a million were deleted at random, the stream has a fifth of the
 // memory. Merging up to half a block leaves 0.22 instead of 0.20.
 
-// settle writes the block at p anew if too much of it was deleted. It returns the place of the
-// block that has its entries now.
-func (s *Stream) settle(p pos) pos { return s.compact(p, true) }
+// settle writes the block at p, of which n entries were deleted just now, anew if too much of it was
+// deleted. It returns the place of the block that has its entries now.
+func (s *Stream) settle(p pos, n int) pos { return s.compact(p, n, true) }
 
 // settleBack is settle, but the block that follows stays as it is.
-func (s *Stream) settleBack(p pos) pos { return s.compact(p, false) }
+func (s *Stream) settleBack(p pos, n int) pos { return s.compact(p, n, false) }
 
-func (s *Stream) compact(p pos, forward bool) pos {
+func (s *Stream) compact(p pos, n int, forward bool) pos {
 	x := &s.entries
-	d := x.at(p)
-	if d.dead < d.live {
+	if d := x.at(p); !d.compactable(n) {
 		return p
 	}
 	if q, ok := x.prev(p); ok && s.merge(q, p) {
@@ -29,6 +30,14 @@ func (s *Stream) compact(p pos, forward bool) pos {
 	}
 	s.repack(p)
 	return p
+}
+
+// compactable reports whether the block, of which n entries were deleted just now, is to be written
+// anew. A block with long names, which a file has brought, may turn out to have no other form. So
+// such a one is not tried again before a quarter more of it was deleted, at most.
+func (d *block) compactable(n int) bool {
+	k := max(bits.Len(uint(d.dead))-3, 0)
+	return d.dead >= d.live && (d.n <= maxNodeBytes || d.dead>>k != (d.dead-n)>>k)
 }
 
 // repack writes what is left of the block at p anew. It reports false, and the deleted entries

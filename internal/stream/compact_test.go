@@ -46,6 +46,54 @@ func TestCompactLongNames(t *testing.T) {
 	}
 }
 
+// TestCompactInVain deletes nearly all entries of a long block that has no other form: the names of
+// most are those of its first entry, and an entry with names of its own stays, which would come to
+// be before them. What is tried in vain is tried a few times only.
+func TestCompactInVain(t *testing.T) {
+	const half = 2000
+	var w nodeWriter
+	w.lp = listpack.Begin(nil)
+	for _, n := range []int64{2*half + 1, 0, 1} {
+		w.int(n)
+	}
+	w.value(listpack.Str([]byte(strings.Repeat("m", 200<<10))))
+	w.int(0)
+	for i := range int64(2*half + 1) {
+		if i == half {
+			for _, n := range []int64{0, 0, i, 1} {
+				w.int(n)
+			}
+			w.value(listpack.Str([]byte(strings.Repeat("o", 70<<10))))
+			w.int(7)
+			w.int(6)
+			continue
+		}
+		for _, n := range []int64{nodeSame, 0, i, 7, 4} {
+			w.int(n)
+		}
+	}
+	b := NewBuilder(Limits{})
+	require.NoError(t, b.Listpack(ID{1, 1}, listpack.Seal(w.lp, 0, w.n)))
+	require.NoError(t, b.Finish())
+	s := b.Build(&Shared{A: arena.New()})
+	require.Equal(t, 1, s.Nodes())
+	packed := 0
+	for i := range uint64(2 * half) {
+		if i == half {
+			continue
+		}
+		s.sh.pack.b = nil
+		require.True(t, s.Delete(ID{1, 1 + i}))
+		if s.sh.pack.b != nil {
+			packed++
+		}
+	}
+	require.NoError(t, s.Check())
+	require.Equal(t, 2, s.Len())
+	require.Positive(t, packed)
+	require.LessOrEqual(t, packed, 8)
+}
+
 // takeBack deletes some of the last entries and sets LastID back to the one before, as XSETID may.
 // What is added next has IDs below those of entries that were deleted.
 func (m *entryModel) takeBack() {

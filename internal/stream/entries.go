@@ -188,7 +188,7 @@ func (s *Stream) Delete(id ID) bool {
 	d = x.at(p)
 	x.data(&d)[c.at] |= deadBit
 	s.count(p, d, 1)
-	s.settle(p)
+	s.settle(p, 1)
 	return true
 }
 

@@ -42,8 +42,9 @@ func (f *frozenIndex) count(n int64) {
 	}
 }
 
-// relics are blocks that have changed or are gone, as a heap with the smallest first ID on top.
-type relics []block
+// relics are blocks that have changed or are gone, as a heap with the smallest first ID on top. They
+// may be a tenth of a large index, so the slice, which is copied when it grows, has only pointers.
+type relics []*block
 
 // Len implements heap.Interface.
 func (r relics) Len() int { return len(r) }
@@ -55,12 +56,13 @@ func (r relics) Less(i, j int) bool { return r[i].first.Less(r[j].first) }
 func (r relics) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
 
 // Push implements heap.Interface.
-func (r *relics) Push(d any) { *r = append(*r, d.(block)) }
+func (r *relics) Push(d any) { *r = append(*r, d.(*block)) }
 
 // Pop implements heap.Interface.
 func (r *relics) Pop() any {
 	last := len(*r) - 1
 	d := (*r)[last]
+	(*r)[last] = nil
 	*r = (*r)[:last]
 	return d
 }
@@ -103,7 +105,7 @@ func (f *frozenIndex) adopt(d block) bool {
 }
 
 func (f *frozenIndex) hold(d block) {
-	heap.Push(&f.relics, d)
+	heap.Push(&f.relics, &d)
 	f.count(int64(d.room))
 }
 
@@ -132,9 +134,9 @@ func (f *frozenIndex) step(n *int, emit func(d *block, b []byte)) (done bool) {
 		*n--
 		p, ok := f.next()
 		x := f.x
-		if len(f.relics) > 0 && (!ok || f.relics[0].first.Less(x.at(p).first)) {
-			d := heap.Pop(&f.relics).(block)
-			f.give(&d, emit)
+		if len(f.relics) > 0 && !ok {
+			d := heap.Pop(&f.relics).(*block)
+			f.give(d, emit)
 			f.release(d)
 			continue
 		}
@@ -152,13 +154,13 @@ func (f *frozenIndex) give(d *block, emit func(d *block, b []byte)) {
 	emit(d, f.x.data(d))
 }
 
-func (f *frozenIndex) release(d block) {
+func (f *frozenIndex) release(d *block) {
 	f.count(-int64(d.room))
 	f.x.sh.A.Free(d.ref, d.room, arena.Values)
 }
 
-// next returns the place of the next old block in the index. What it finds to be new stays new, so
-// the walk has passed that too.
+// next returns the place of the next old block in the index, if there is one before the first relic.
+// What it finds to be new stays new, so the walk has passed that too.
 func (f *frozenIndex) next() (p pos, ok bool) {
 	if f.left == len(f.relics) {
 		return p, false
@@ -171,6 +173,9 @@ func (f *frozenIndex) next() (p pos, ok bool) {
 	}
 	for ; ok; p, ok = x.next(p) {
 		d := x.at(p)
+		if len(f.relics) > 0 && !d.first.Less(f.relics[0].first) {
+			break // what has changed may be most of the index: it is passed relic by relic
+		}
 		if d.gen != x.gen {
 			return p, true
 		}

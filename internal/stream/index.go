@@ -158,20 +158,14 @@ func putInfo(b []byte, d *block) {
 
 // find returns the last block whose first ID is not above id. ok is false if there is none.
 func (x *index) find(id ID) (p pos, ok bool) {
-	lo, hi := 0, len(x.pages)
-	for lo < hi {
-		if m := (lo + hi) >> 1; id.Less(x.pages[m].first) {
-			hi = m
-		} else {
-			lo = m + 1
-		}
+	if p.page = x.pageOf(id); p.page < 0 {
+		return pos{}, false
 	}
-	if lo == 0 {
-		return p, false
-	}
-	p.page = lo - 1
 	b := x.table(&x.pages[p.page])
-	lo, hi = 1, len(b)/blockInfo
+	lo, hi := 1, len(b)/blockInfo
+	if hi >= guessFrom {
+		lo, hi = around(b, x.guess(p.page, id), id)
+	}
 	for lo < hi {
 		if m := (lo + hi) >> 1; id.Less(getID(b[m*blockInfo:])) {
 			hi = m
@@ -181,6 +175,19 @@ func (x *index) find(id ID) (p pos, ok bool) {
 	}
 	p.i = lo - 1
 	return p, true
+}
+
+// pageOf returns the last page whose first ID is not above id, -1 if there is none.
+func (x *index) pageOf(id ID) int {
+	lo, hi := 0, len(x.pages)
+	for lo < hi {
+		if m := (lo + hi) >> 1; id.Less(x.pages[m].first) {
+			hi = m
+		} else {
+			lo = m + 1
+		}
+	}
+	return lo - 1
 }
 
 // head returns the place of the first block, if there is one.

@@ -119,3 +119,32 @@ func checkIndex(t *testing.T, x *index, model []modelBlock) {
 	require.Zero(t, i)
 	require.NoError(t, x.check(func(*block, []byte) error { return nil }))
 }
+
+// TestFrozenStep changes most blocks of an index before their turn. A step must not pass them all
+// to find the next that has not changed: what it gives out comes long before that.
+func TestFrozenStep(t *testing.T) {
+	x := &index{sh: &Shared{A: arena.New()}}
+	defer x.sh.A.Close()
+	const blocks, changed = 1000, 900
+	for i := range uint64(blocks) {
+		d := x.alloc(ID{i, 0}, 8)
+		binary.LittleEndian.PutUint64(x.resize(&d, 8, 8), i)
+		x.insert(d)
+	}
+	f := x.freeze()
+	for i := range uint64(changed) {
+		p, _ := x.find(ID{i, 0})
+		x.keep(p)
+	}
+	for i := range uint64(blocks) {
+		n := 1
+		f.step(&n, func(d *block, b []byte) {
+			require.Equal(t, ID{i, 0}, d.first)
+			require.Equal(t, i, binary.LittleEndian.Uint64(b))
+		})
+		require.False(t, f.begun && ID{i, 0}.Less(f.last), "passed %v", f.last)
+	}
+	require.Zero(t, f.left)
+	f.close()
+	x.empty()
+}

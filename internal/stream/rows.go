@@ -21,11 +21,13 @@ type rows struct {
 }
 
 // rowHint is the place of a block, if that has not changed, and of a row in the last block that was
-// searched.
+// searched, or nowhere in one that was not.
 type rowHint struct {
 	page   int32
 	i, row int16
 }
+
+const nowhere = rowsPerBlock + 1
 
 // A block with fewer rows than sparseRows is merged with a neighbour if they have no more than
 // mergedRows together.
@@ -59,7 +61,7 @@ func (x *rows) blockOf(at *place, id ID) (ok bool) {
 		return true
 	}
 	if at.pos, ok = x.find(id); ok {
-		x.near.page, x.near.i = int32(at.page), int16(at.pos.i)
+		x.near = rowHint{int32(at.page), int16(at.pos.i), nowhere}
 		at.info = x.info(at.pos)
 	}
 	return ok
@@ -113,6 +115,7 @@ func (x *rows) seek(at *place, id ID) (found bool) {
 		return false
 	}
 	at.open(x)
+	x.fetch(at)
 	head := headSize(x.cols)
 	var f idFrame
 	f.read(at.b[:head])
@@ -127,11 +130,23 @@ func (x *rows) seekFrame(at *place, id ID) (found bool) {
 		return false
 	}
 	at.open(x)
+	x.fetch(at)
 	at.f.read(at.b, x.cols)
 	f := at.f.ids()
 	at.i, found = f.search(at.b[headSize(x.cols):], at.d.live, int(x.near.row), id)
 	x.near.row = int16(at.i)
 	return found
+}
+
+// fetchFrom is the number of blocks from which rows are hardly ever cached if IDs come at random.
+const fetchFrom = 512
+
+// fetch starts to bring a block that was not searched last into the cache, all of it at once. The
+// search reads every third line, and who removes a row moves half of them.
+func (x *rows) fetch(at *place) {
+	if x.blocks >= fetchFrom && x.near.row == nowhere {
+		x.index.fetch(&at.d, at.d.n)
+	}
 }
 
 // get reads the row at a place that seekFrame has found.

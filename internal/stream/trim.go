@@ -41,7 +41,7 @@ func (s *Stream) Trim(t Trim) (removed int) {
 		if d = s.entries.at(p); d.live == 0 {
 			p, ok = s.removeBlock(p)
 		} else {
-			p, ok = s.entries.next(s.settleBack(p))
+			p, ok = s.entries.next(s.settleBack(p, n))
 		}
 		if !more {
 			break
