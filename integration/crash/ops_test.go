@@ -117,7 +117,7 @@ func (g *generator) makers() []func() []*unit {
 	}{
 		{g.has.bloom, g.bloom}, {g.has.geo, g.geo}, {g.has.cuckoo, g.cuckoo}, {g.has.cms, g.cms},
 		{g.has.topk, g.topk}, {g.has.tdigest, g.tdigest}, {g.has.throttle, g.throttle},
-		{g.has.streams, g.stream}, {g.has.streams, g.stream},
+		{g.has.streams, g.stream}, {g.has.streams, g.stream}, {g.has.streams, g.produce},
 		{g.functions != noFunctions && g.rnd.IntN(2) == 0, g.function},
 	} {
 		if m.has {

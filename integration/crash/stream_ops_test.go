@@ -115,6 +115,7 @@ func (g *generator) streamPending(k string) []*unit {
 	name, consumer := g.groupName(), g.consumerName()
 	ids, texts := g.someEntries()
 	n := 1 + g.rnd.IntN(20)
+	policy := []string{"KEEPREF", "DELREF", "ACKED"}[g.rnd.IntN(3)]
 	counted := append([]string{"IDS", strconv.Itoa(len(ids))}, texts...)
 	each := func(f func(st *stream, gr *group, id entryID)) func(s state) {
 		return func(s state) {
@@ -133,30 +134,21 @@ func (g *generator) streamPending(k string) []*unit {
 		return one(each(func(st *stream, gr *group, id entryID) {
 			if _, ok := gr.pending[id]; ok {
 				delete(gr.pending, id)
-				st.remove(id)
+				st.drop(id, policy)
 			}
-		}), append([]string{"XACKDEL", k, name}, counted...)...)
+		}), append([]string{"XACKDEL", k, name, policy}, counted...)...)
 	case 3, 4:
 		return g.streamClaim(k)
 	case 5:
-		return one(each(func(_ *stream, gr *group, id entryID) {
-			if d, ok := gr.pending[id]; ok {
-				gr.pending[id] = delivery{"", max(0, d.count-1)}
-			}
-		}), append([]string{"XNACK", k, name, "SILENT"}, counted...)...)
+		return g.streamNack(k)
 	case 6:
 		return one(func(s state) {
-			st := s.streamOf(k)
-			if st == nil {
-				return
-			}
-			for _, id := range ids {
-				st.remove(id)
-				for _, gr := range st.groups {
-					delete(gr.pending, id)
+			if st := s.streamOf(k); st != nil {
+				for _, id := range ids {
+					st.drop(id, policy)
 				}
 			}
-		}, append([]string{"XDELEX", k, "DELREF"}, counted...)...)
+		}, append([]string{"XDELEX", k, policy}, counted...)...)
 	}
 	return one(func(s state) {
 		if st, gr := s.groupOf(k, name); gr != nil {
@@ -187,6 +179,33 @@ func (g *generator) streamClaim(k string) []*unit {
 			gr.consumers[consumer] = true
 			for _, id := range ids {
 				st.claim(gr, id, consumer, !justID)
+			}
+		}
+	}, args...)
+}
+
+// streamNack gives entries back, with or without those that are not pending.
+func (g *generator) streamNack(k string) []*unit {
+	name := g.groupName()
+	ids, texts := g.someEntries()
+	mode := []string{"SILENT", "FAIL", "FATAL"}[g.rnd.IntN(3)]
+	args := append([]string{"XNACK", k, name, mode, "IDS", strconv.Itoa(len(ids))}, texts...)
+	count, force := int64(-1), g.rnd.IntN(2) == 0
+	if g.rnd.IntN(3) == 0 {
+		count = g.rnd.Int64N(5)
+		args = append(args, "RETRYCOUNT", strconv.FormatInt(count, 10))
+	}
+	if force {
+		args = append(args, "FORCE")
+	}
+	return one(func(s state) {
+		st, gr := s.groupOf(k, name)
+		if gr == nil {
+			return
+		}
+		for _, id := range ids {
+			if _, there := st.find(id); gr.has(id) || force && there {
+				gr.giveBack(id, mode, count)
 			}
 		}
 	}, args...)

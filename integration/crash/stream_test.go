@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type stream struct {
 	last, maxDeleted entryID
 	added            int64
 	groups           map[string]*group
+	producing        *producing // nil: no IDs are the server's
 }
 
 type entryID [2]int64
@@ -75,6 +77,7 @@ func (st *stream) clone() *stream {
 	}
 	c := *st
 	c.entries, c.groups = slices.Clone(st.entries), map[string]*group{}
+	c.producing = st.producing.clone()
 	for name, g := range st.groups {
 		c.groups[name] = &group{g.last, maps.Clone(g.consumers), maps.Clone(g.pending)}
 	}
@@ -108,6 +111,39 @@ func (st *stream) remove(id entryID) {
 	}
 }
 
+// drop deletes an entry as a policy for references says.
+func (st *stream) drop(id entryID, policy string) {
+	_, there := st.find(id)
+	for _, g := range st.groups {
+		switch {
+		case policy == "DELREF":
+			delete(g.pending, id)
+		case policy == "ACKED" && there && (g.has(id) || id.compare(g.last) > 0):
+			return
+		}
+	}
+	st.remove(id)
+}
+
+func (g *group) has(id entryID) bool {
+	_, ok := g.pending[id]
+	return ok
+}
+
+// giveBack makes a pending entry, or a new one, nobody's.
+func (g *group) giveBack(id entryID, mode string, count int64) {
+	n := g.pending[id].count
+	switch {
+	case count >= 0:
+		n = count
+	case mode == "SILENT":
+		n = max(0, n-1)
+	case mode == "FATAL":
+		n = math.MaxInt64
+	}
+	g.pending[id] = delivery{"", n}
+}
+
 // read delivers up to n new entries.
 func (st *stream) read(g *group, consumer string, n int) {
 	g.consumers[consumer] = true
@@ -129,7 +165,7 @@ func (st *stream) claim(g *group, id entryID, consumer string, counts bool) {
 		delete(g.pending, id)
 		return
 	}
-	if d.owner = consumer; counts {
+	if d.owner = consumer; counts && d.count < math.MaxInt64 {
 		d.count++
 	}
 	g.pending[id] = d
@@ -154,6 +190,9 @@ func (g *group) drop(consumer string) {
 // text renders the stream, in a fixed order.
 func (st *stream) text() string {
 	var b strings.Builder
+	if st.producing != nil {
+		return st.producing.text(st)
+	}
 	fmt.Fprintf(&b, "%v %v %d", st.last, st.maxDeleted, st.added)
 	for _, e := range st.entries {
 		fmt.Fprintf(&b, " %v=%s", e.id, e.fields)
@@ -196,6 +235,10 @@ func readStream(c *client.Client, key string, v *value) error {
 			g.consumers[fieldsOf(p)["name"].Text()] = true
 		}
 		st.groups[about["name"].Text()] = g
+	}
+	if isProducing(key) {
+		st.producing = &producing{info["idmp-duration"].Int, info["idmp-maxsize"].Int,
+			info["pids-tracked"].Int, info["iids-tracked"].Int, nil}
 	}
 	v.stream = st
 	return nil

@@ -91,7 +91,8 @@ var expected = []string{
 	"ERR Another child process is active", "ERR Can't BGSAVE while AOF log rewriting",
 	"ERR no such key", "BUSYKEY", "ERR index out of range", "WRONGTYPE",
 	"ERR source and destination", "ERR One or more scores", "ERR invalid expire",
-	"ERR string exceeds maximum allowed size",
+	"ERR string exceeds maximum allowed size", "BUSYGROUP", "NOGROUP",
+	"ERR The XGROUP subcommand requires the key to exist",
 }
 
 // isExpected reports whether the error belongs to the load.

@@ -27,7 +27,7 @@ func chaos(r *run) {
 		w := newWorker(r)
 		clients.Go(func() {
 			for i := 0; i < batches && r.ok(); i++ {
-				w.step()
+				w.step(ops)
 			}
 		})
 	}

@@ -28,8 +28,8 @@ func newWorker(r *run) *worker {
 	return w
 }
 
-// step sends one batch in one database.
-func (w *worker) step() {
+// step sends one batch of some of the commands in one database.
+func (w *worker) step(ops []func(*worker)) {
 	w.c.add("SELECT", w.rnd.IntN(databases))
 	w.bytes = 0
 	for range 1 + w.rnd.IntN(2*batch) {
@@ -77,12 +77,12 @@ func many(n int, head []any, add func() []any) []any {
 }
 
 // ops are the commands of the chaos. Those that come often stand there more than once.
-var ops = []func(*worker){
+var ops = append([]func(*worker){
 	setSome, setSome, setSome, setSome, readSome, readSome, grow, grow, setBits,
 	pushSome, popSome, sortSome, hashSome, hashSome, fieldDeadlines, addMembers, mixMembers,
 	scoreSome, uniteScores, copySome, restoreSome, deadlines, deadlines, drop, drop,
 	scripts, transaction, sketches, flushRarely,
-}
+}, streamOps...)
 
 func setSome(w *worker) {
 	args := []any{"SET", w.any("str"), w.value()}
@@ -198,7 +198,8 @@ func uniteScores(w *worker) {
 
 // anyKey returns a key of any type.
 func (w *worker) anyKey() (family, name string) {
-	family = []string{"str", "grow", "bits", "list", "hash", "set", "zset"}[w.rnd.IntN(7)]
+	family = []string{"str", "grow", "bits", "list", "hash", "set", "zset",
+		"stream"}[w.rnd.IntN(8)]
 	return family, w.any(family)
 }
 

@@ -30,6 +30,8 @@ var named = []scenario{
 	{name: "unread replies", load: unreadReplies, check: countedAtLeast(200 * mb)},
 	{name: "scripts' memory", load: deepCoroutines},
 	{name: "holes", config: "maxmemory 0", load: holes, check: compact},
+	{name: "streams", config: "maxmemory 8mb maxmemory-policy allkeys-lru", inFlight: 2 * mb,
+		load: streamsAtLimit},
 	{name: "LRU by Zipf", config: "maxmemory 12mb maxmemory-policy allkeys-lru", load: zipfCache},
 	{name: "LFU by Zipf", config: "maxmemory 12mb maxmemory-policy allkeys-lfu", load: zipfCache},
 }

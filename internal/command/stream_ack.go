@@ -2,7 +2,6 @@ package command
 
 import (
 	"math"
-	"strconv"
 
 	"godwit/internal/engine"
 	"godwit/internal/object"
@@ -170,26 +169,6 @@ func (o *nackOptions) parseOption(c *engine.Ctx, args [][]byte) (rest [][]byte, 
 	return rest, true
 }
 
-// makes reports whether the entry becomes pending although it was not delivered. A log that was
-// rewritten as commands has also such that are not in the stream.
-func (o *nackOptions) makes(c *engine.Ctx, s *stream.Stream, id stream.ID) bool {
-	return o.force && (s.Contains(id) || c.Obeyed())
-}
-
-// propagate propagates the command for the IDs that were NACKed alone. Read from a log, it
-// would make the others pending.
-func (o *nackOptions) propagate(c *engine.Ctx, ids []stream.ID) {
-	argv := append([][]byte(nil), c.Args[:4]...)
-	if o.count >= 0 {
-		argv = append(argv, wordRetryCount, strconv.AppendInt(nil, o.count, 10))
-	}
-	argv = append(argv, wordForce, wordIDs, strconv.AppendInt(nil, int64(len(ids)), 10))
-	for _, id := range ids {
-		argv = append(argv, id.Append(nil))
-	}
-	c.PropagateAs(argv...)
-}
-
 // xnackCmd gives pending entries back to the group. They are the next that are claimed.
 func xnackCmd(c *engine.Ctx) {
 	var o nackOptions
@@ -208,20 +187,16 @@ func xnackCmd(c *engine.Ctx) {
 	s, n := x.ChangingStream(), 0
 	for _, id := range ids {
 		p, ok := g.Find(id)
-		if !ok && !o.makes(c, s, id) {
+		if !ok && !(o.force && s.Contains(id)) {
 			continue
 		}
 		if p.Count = o.mode.count(p.Count); o.count >= 0 {
 			p.Count = o.count
 		}
 		g.Nack(id, p.Count)
-		ids[n] = id
 		n++
 	}
 	if n > 0 {
-		if n < len(ids) && o.force {
-			o.propagate(c, ids[:n])
-		}
 		c.Happened(c.Args[1], object.Stream, engine.WaitDue)
 		c.Dirty(n)
 	}

@@ -25,7 +25,6 @@ var (
 	wordForce          = []byte("FORCE")
 	wordJustID         = []byte("JUSTID")
 	wordLastID         = []byte("LASTID")
-	wordIDs            = []byte("IDS")
 )
 
 // claimPath names a group of a stream and the consumer that acts.

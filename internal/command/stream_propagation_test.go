@@ -147,7 +147,7 @@ var streamPropagation = []struct{ command, want string }{
 	{"XNACK t h FAIL IDS 1 1-2 FORCE", "0 XNACK t h FAIL IDS 1 1-2 FORCE"},
 	{"XNACK t h FAIL IDS 2 1-3 1-2", "0 XNACK t h FAIL IDS 2 1-3 1-2"},
 	{"XNACK t h FAIL IDS 3 9-9 1-3 1-2 RETRYCOUNT 4 FORCE",
-		"0 XNACK t h FAIL RETRYCOUNT 4 FORCE IDS 2 1-3 1-2"},
+		"0 XNACK t h FAIL IDS 3 9-9 1-3 1-2 RETRYCOUNT 4 FORCE"},
 	{"XNACK t h FAIL IDS 2 9-9 9-9 FORCE", ""},
 }
 

@@ -14,6 +14,10 @@ const (
 	// OriginLog is the append-only file that is being replayed. It is obeyed: what it holds was
 	// allowed when it was written.
 	OriginLog
+	// OriginBase is a log's base that was rewritten as commands. It is obeyed like the log. What it
+	// does not tell of a key is what the directives are by default, as with an RDB file: those of
+	// today say nothing of the time when the key was made.
+	OriginBase
 	// OriginMaster is the server that this one replicates. It is obeyed like the log. While its
 	// commands run, no key and no field expires: the master decides when they go. Of all gates only
 	// CLIENT PAUSE holds it back. Its connection must not offer a command while a script is busy.
@@ -22,7 +26,9 @@ const (
 
 // obeyed reports whether commands are carried out whatever the configuration, a user's rights, the
 // disk, memory and time say against them.
-func (o Origin) obeyed() bool { return o == OriginLog || o == OriginMaster }
+func (o Origin) obeyed() bool {
+	return o == OriginLog || o == OriginBase || o == OriginMaster
+}
 
 // obeys reports whether the client's commands are carried out whatever speaks against them, see
 // obeyed. A script is treated as its caller.

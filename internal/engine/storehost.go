@@ -51,6 +51,13 @@ func (t *LoadTarget) Function(code []byte, replace bool) error {
 // Loaded sets the number of bytes that have been loaded of all files together, within a step.
 func (t *LoadTarget) Loaded(bytes int64) { t.e.loading.loaded = bytes }
 
+// Begin says that the commands of a file follow, which may be the base. It is called within a step.
+func (t *LoadTarget) Begin(base bool) {
+	if t.client.Origin = OriginLog; base {
+		t.client.Origin = OriginBase
+	}
+}
+
 // Exec runs a command of a log, within a step. It bypasses the gates and all statistics, because no
 // client has sent it. argv is borrowed. ErrUnknownCommand reports that there is no such command.
 // Other errors are a wrong number of arguments, or the command's own reply.

@@ -17,6 +17,8 @@ import (
 type Replayer interface {
 	// Step runs fn on the executor; clients are served between steps.
 	Step(fn func())
+	// Begin says that the commands of a file follow, which may be the base of the log.
+	Begin(base bool)
 	// Check says why a command could not run at all: an unknown name or a wrong number of
 	// arguments.
 	Check(argv [][]byte) error

@@ -109,6 +109,7 @@ func (l *fileLoader) commands(at int64) (end int64, err error) {
 // none.
 func (l *fileLoader) step(p *logParser, first bool) (end int64, err error) {
 	if first { // each file begins as a client does
+		l.r.Begin(l.base)
 		if err := l.r.Exec([][]byte{[]byte("SELECT"), []byte("0")}); err != nil {
 			return p.offset(), &LoadError{l.name, p.offset(), err.Error(), nil}
 		}

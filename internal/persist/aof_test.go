@@ -34,6 +34,7 @@ func newModel() *model { return &model{data: map[string]string{}} }
 
 func (m *model) Step(fn func())     { fn() }
 func (m *model) Loaded(bytes int64) { m.read = bytes }
+func (m *model) Begin(bool)         {}
 
 func (m *model) Check(argv [][]byte) error {
 	arity := map[string]int{"set": 3, "del": 2, "select": 2}[strings.ToLower(string(argv[0]))]

@@ -28,7 +28,7 @@ func streamRows(p *streams.Part, whole bool, add func(format string, args ...any
 			add("%s", text)
 		})
 	case streams.PartMeta:
-		m := p.Meta
+		m := p.Meta()
 		add("%d last %v groups %d", m.Len, m.LastID, m.Groups)
 		if whole {
 			add("deleted %v added %d nacked %d", m.MaxDeleted, m.Added, m.Nacked)

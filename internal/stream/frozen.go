@@ -33,7 +33,7 @@ func (f *Frozen) Step(n int, emit func(p *Part)) (done bool) {
 				f.next = PartMeta
 			}
 		case PartMeta:
-			f.p = Part{Kind: PartMeta, Meta: f.meta}
+			f.p = Part{Kind: PartMeta, meta: f.meta}
 			emit(&f.p)
 			n--
 			f.next = PartGroup

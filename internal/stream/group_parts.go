@@ -6,19 +6,6 @@ type partRows struct {
 	numbers []*ConsumerInfo // by the numbers that rows have for them
 }
 
-// groupMeta sets what Meta says of groups and producers: Groups, Nacked, IDMP and Producers.
-func (s *Stream) groupMeta(m *Meta) {
-	m.Groups = len(s.groups)
-	for _, g := range s.groups {
-		m.Nacked += g.nacked.n
-	}
-	if s.idmp != nil {
-		settings := s.idmp.IDMP
-		m.IDMP = &settings
-		m.Producers = s.Producers()
-	}
-}
-
 // groupParts returns the number of parts from the first PartGroup to the last PartNacked.
 func (s *Stream) groupParts() int {
 	n := 0

@@ -17,13 +17,14 @@ package stream
 // What a Part refers to is good until the next one or the next change of the stream.
 type Part struct {
 	Kind     PartKind
-	Meta     *Meta         // of PartMeta
 	Group    *GroupInfo    // of PartGroup, PartPending, PartConsumer, PartOwned and PartNacked
 	Consumer *ConsumerInfo // of PartConsumer and PartOwned
 
-	block []byte // of entries, rows or IDs
-	info  block  // of entries
-	it    Iter   // of EachEntry
+	meta  *Meta   // of PartMeta, or else
+	of    *Stream // of which it is yet to be asked
+	block []byte  // of entries, rows or IDs
+	info  block   // of entries
+	it    Iter    // of EachEntry
 	partRows
 }
 
@@ -52,7 +53,8 @@ type Meta struct {
 	Added      uint64
 	Groups     int
 	Nacked     int   // NACKed entries of all groups
-	IDMP       *IDMP // a copy, nil if the stream has none of its own
+	IDMP       *IDMP // nil if the stream has none of its own
+	Known      int   // producers
 	Producers  []Producer
 }
 
@@ -82,6 +84,14 @@ func (p *Part) EachEntry(f func(it *Iter)) {
 	}
 }
 
+// Meta returns what PartMeta says.
+func (p *Part) Meta() *Meta {
+	if p.meta == nil {
+		p.meta = p.of.Meta()
+	}
+	return p.meta
+}
+
 // Rows returns the number of entries, rows or IDs of the part.
 func (p *Part) Rows() int {
 	if p.Kind == PartEntries {
@@ -101,7 +111,7 @@ func (s *Stream) EachPart(visit func(p *Part) bool) {
 			return
 		}
 	}
-	*p = Part{Kind: PartMeta, Meta: s.Meta()}
+	*p = Part{Kind: PartMeta, of: s}
 	if !visit(p) || !s.eachGroupPart(p, visit) {
 		return
 	}
@@ -112,10 +122,25 @@ func (s *Stream) EachPart(visit func(p *Part) bool) {
 // Parts returns the number of parts.
 func (s *Stream) Parts() int { return s.entries.blocks + 1 + s.groupParts() + 1 }
 
-// Meta returns what there is to say of the stream beside its parts.
+// Meta returns what there is to say of the stream beside its parts. It copies the list of
+// producers.
 func (s *Stream) Meta() *Meta {
-	m := &Meta{Nodes: s.Nodes(), Len: s.n, LastID: s.LastID, First: s.First(),
-		MaxDeleted: s.MaxDeleted, Added: s.Added}
-	s.groupMeta(m)
+	m := s.Summary()
+	if m.IDMP != nil {
+		settings := *m.IDMP
+		m.IDMP, m.Producers = &settings, s.Producers()
+	}
+	return &m
+}
+
+// Summary returns Meta without Producers. It copies nothing: IDMP is good until the stream's next
+// change.
+func (s *Stream) Summary() Meta {
+	m := Meta{Nodes: s.Nodes(), Len: s.n, LastID: s.LastID, First: s.First(),
+		MaxDeleted: s.MaxDeleted, Added: s.Added, Groups: len(s.groups), IDMP: s.IDMP()}
+	for _, g := range s.groups {
+		m.Nacked += g.nacked.n
+	}
+	m.Known, _ = s.Tracked()
 	return m
 }

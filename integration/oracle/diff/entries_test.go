@@ -65,3 +65,44 @@ func TestPlainInfo(t *testing.T) {
 		t.Errorf("%v, not %v", got, want)
 	}
 }
+
+// TestAskedIsNotRun checks that nothing follows a command that COMMAND GETKEYS asks about.
+func TestAskedIsNotRun(t *testing.T) {
+	table := smallTable()
+	for _, name := range []string{"xadd", "xreadgroup"} {
+		table[name] = &Command{Name: name, Group: "stream", Args: []Arg{
+			{Name: "key", Type: "key"}, {Name: "auto-id", Type: "string"},
+			{Name: "group", Type: "string"}, {Name: "consumer", Type: "string"}}}
+	}
+	g := generatorOf(t, table, table)
+	g.Round(1, 2, 1)
+	for range 2000 {
+		g.after = nil
+		if args := g.whole["command|getkeys"](g); len(g.after) > 0 {
+			t.Fatalf("%v follows %q", g.after, args)
+		}
+	}
+}
+
+// TestPayloads checks which commands carry what a server has dumped.
+func TestPayloads(t *testing.T) {
+	value := dumpArg(2, "k}")
+	cmds, _, _ := dumpCommands(value)
+	if got := cmds[0].String() + " " + cmds[1].String(); got != "c0 SELECT 2 c0 DUMP k}" {
+		t.Errorf("%s stands for %s", value, got)
+	}
+	for _, c := range []struct {
+		args []string
+		want bool
+	}{
+		{[]string{"RESTORE", "k", "0", value}, true}, {[]string{"RESTORE", "k", "0", "x"}, false},
+		{[]string{"RESTORE"}, false}, {[]string{"SET", "k", value}, false},
+		{[]string{"FUNCTION", "RESTORE", functionsArg}, true},
+		{[]string{"function", "restore", cutArg, "FLUSH"}, true},
+		{[]string{"RESTORE", "k", "0", dumpPrefix}, false},
+	} {
+		if got := cmdOf(c.args...).swaps(); got != c.want {
+			t.Errorf("%q: %v", c.args, got)
+		}
+	}
+}

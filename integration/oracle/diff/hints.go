@@ -50,7 +50,7 @@ func weights() map[string]int {
 		"xpending": 150, "xsetid": 25, "bitfield": 300, "bitop": 250, "wait": 10, "info": 3,
 		"command":      1,
 		"command|docs": 3, "blpop": 10, "brpop": 10, "blmove": 10, "blmpop": 10, "brpoplpush": 10,
-		"bzpopmin": 10, "bzpopmax": 10, "bzmpop": 10, "geoadd": 300, "pfadd": 300, "restore": 20,
+		"bzpopmin": 10, "bzpopmax": 10, "bzmpop": 10, "geoadd": 300, "pfadd": 300, "restore": 60,
 		"command|getkeys": 60, "debug": 15, "object|encoding": 200,
 	}
 }
@@ -153,7 +153,8 @@ func timeHints() map[string]hint {
 		oneOf("1", "1000000000000", "0", "-1", "9223372036854775807", "-9223372036854775808"))
 	return map[string]hint{
 		"*.seconds": sec, "*.milliseconds": ms, "restore.ttl": ms,
-		"restore.seconds": oneOf("0", "10"), "*.unix-time-seconds": atSec,
+		"restore.serialized-value": func(g *Generator) []string { return []string{g.payload()} },
+		"restore.seconds":          oneOf("0", "10"), "*.unix-time-seconds": atSec,
 		"*.unix-time-milliseconds": atMs,
 	}
 }
@@ -221,9 +222,11 @@ func wholeCommands() map[string]hint {
 				continue
 			}
 			var out []string
+			after := g.after
 			for _, a := range g.generate(gr) {
 				out = append(out, string(a))
 			}
+			g.after = after // the command is asked about, it does not run
 			return out
 		}
 	}

@@ -122,7 +122,7 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 	}
 	r.libraries = usesLibraries(stream)
 	r.sorted = slices.ContainsFunc(stream, Cmd.sorts)
-	r.filed = slices.ContainsFunc(stream, func(c Cmd) bool { return c.Disk != "" })
+	r.filed = slices.ContainsFunc(stream, func(c Cmd) bool { return c.Disk != "" || c.swaps() })
 	nextState := r.StateEvery
 	for at := 0; at < len(stream); {
 		n := batchLen(stream[at:])

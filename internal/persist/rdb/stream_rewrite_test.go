@@ -65,12 +65,21 @@ func TestStreamCommands(t *testing.T) {
 		"XSETID k 5-1 ENTRIESADDED 5 MAXDELETEDID 2-1",
 		"XGROUP CREATE k g 3-1 ENTRIESREAD -1",
 		"XCLAIM k g c 0 1-1 TIME 77 RETRYCOUNT 2 FORCE JUSTID",
-		"XNACK k g FAIL IDS 3 3-1 4-1 5-1 RETRYCOUNT 1 FORCE",
+		"XCLAIM k g c 0 3-1 TIME 0 RETRYCOUNT 1 FORCE JUSTID",
+		"XCLAIM k g c 0 4-1 TIME 0 RETRYCOUNT 1 FORCE JUSTID",
+		"XCLAIM k g c 0 5-1 TIME 0 RETRYCOUNT 1 FORCE JUSTID",
 		"XGROUP CREATECONSUMER k g c", "XGROUP CREATECONSUMER k g idle",
-		"XNACK k g FAIL IDS 2 3-1 5-1",
+		"XNACK k g FAIL IDS 3 4-1 3-1 5-1",
 		"XCFGSET k IDMP-DURATION 5 IDMP-MAXSIZE 6",
 		"XIDMPRECORD k p there 3-1",
 	}, joined(commandsOf(t, db, "k")))
+	s = db.CreateStream([]byte("nobody's")).ChangingStream()
+	g = s.CreateGroup([]byte("g"), id(3), 0)
+	g.CreateConsumer([]byte("x"), 1)
+	g.Nack(id(7), 2)
+	require.Equal(t, []string{"XCLAIM nobody's g xx 0 7-1 TIME 0 RETRYCOUNT 2 FORCE JUSTID",
+		"XGROUP CREATECONSUMER nobody's g x", "XNACK nobody's g FAIL IDS 1 7-1",
+		"XGROUP DELCONSUMER nobody's g xx"}, joined(commandsOf(t, db, "nobody's"))[3:])
 	db.CreateStream([]byte("empty"))
 	db.CreateStream([]byte("own")).ChangingStream().UseIDMP(100, 100)
 	require.Equal(t, "XCFGSET own IDMP-DURATION 100 IDMP-MAXSIZE 100",

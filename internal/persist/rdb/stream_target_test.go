@@ -2,6 +2,9 @@ package rdb
 
 import (
 	"encoding/binary"
+	"reflect"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,4 +141,27 @@ func TestSavedStreamLen(t *testing.T) {
 		e.Value(ks.Heap, x.E)
 		require.Equal(t, len(e.B)-1, SavedLen(x))
 	}
+}
+
+// TestDumpCopiesProducersOnce checks that DUMP asks for the list of producers once.
+func TestDumpCopiesProducersOnce(t *testing.T) {
+	db := newKeyspace(t, redisLimits(), 1).DB(0)
+	s := db.CreateStream([]byte("k")).ChangingStream()
+	s.UseIDMP(100, 100)
+	const n = 5000
+	for i := range n {
+		id := stream.ID{Ms: uint64(i + 1)}
+		s.Append(id, [][]byte{[]byte("f"), []byte("v")}, stream.Limits{NodeEntries: 100})
+		s.Note([]byte(strconv.Itoa(i)), []byte("iid"), id, 0)
+	}
+	e := Encoder{}
+	dump := func() { Dump(&e, db.Heap(), db.Peek([]byte("k"))) }
+	dump() // the buffer grows
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	e.B = e.B[:0]
+	dump()
+	runtime.ReadMemStats(&after)
+	list := n * uint64(reflect.TypeFor[stream.Producer]().Size())
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, 2*list)
 }

@@ -35,16 +35,19 @@ func init() {
 				decodeStream5},
 		},
 		Op: func(e *Encoder, x *object.Edit) byte {
-			m := x.Stream().Meta()
-			e.Streams.count(x.E.Key(), m)
-			return e.streamOp(m)
+			m := x.Stream().Summary()
+			e.Streams.count(x.E.Key(), &m)
+			return e.streamOp(&m)
 		},
 		Encode:   encodeStream,
 		LargeOp:  func(e *Encoder, o *object.Outline) byte { return e.streamOp(o.StreamMeta) },
 		Head:     streamHead,
 		SavedLen: savedStreamLen,
-		Needs:    func(x *object.Edit) int { return streamNeeds(x.Stream().Meta()) },
-		Rewrite:  rewriteStream,
+		Needs: func(x *object.Edit) int {
+			m := x.Stream().Summary()
+			return streamNeeds(&m)
+		},
+		Rewrite: rewriteStream,
 		Build: func(h *object.Heap, v *Value) (*object.Edit, error) {
 			return object.DetachStream(h, v.rare.stream.Build(h.Streams())), nil
 		},
@@ -54,7 +57,7 @@ func init() {
 // knowsProducers reports whether there is more to say of a stream's producers than what holds for
 // streams that never had any.
 func knowsProducers(m *stream.Meta) bool {
-	return m.IDMP != nil && (len(m.Producers) > 0 || *m.IDMP != stream.DefaultIDMP())
+	return m.IDMP != nil && (m.Known > 0 || *m.IDMP != stream.DefaultIDMP())
 }
 
 // streamNeeds returns the least version that keeps what commands act upon.

@@ -183,7 +183,7 @@ func (s *streamDecoder) producers() {
 	}
 	m.Added = int64(s.number("records ever added", 0, math.MaxInt64))
 	m.Duplicate = int64(s.number("entries not added again", 0, math.MaxInt64))
-	s.m.IDMP = m
+	s.m.IDMP, s.m.Known = m, len(s.m.Producers)
 	if !knowsProducers(&s.m) {
 		s.m.IDMP = nil
 	}

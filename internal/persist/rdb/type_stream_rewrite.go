@@ -15,21 +15,26 @@ import (
 //	XSETID key last ENTRIESADDED n MAXDELETEDID id
 //	XGROUP CREATE key group last ENTRIESREAD n
 //	XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n FORCE JUSTID     what is pending
-//	XNACK key group FAIL IDS n id … RETRYCOUNT n FORCE                   what is NACKed
 //	XGROUP CREATECONSUMER key group consumer
-//	XNACK key group FAIL IDS n id …               what is NACKed, in another order
+//	XNACK key group FAIL IDS n id …               what is NACKed, in that order
+//	XGROUP DELCONSUMER key group consumer         if it was made for that alone
 //	XCFGSET key IDMP-DURATION s IDMP-MAXSIZE n    if it has settings of its own
 //	XIDMPRECORD key producer iid id               for entries that are there
 //
-// As with Redis, the times are lost when consumers were seen and active. Pending entries that are
-// not in the stream are kept: replaying the log, XCLAIM and XNACK do not look for them.
+// What was given back is claimed first: XCLAIM makes entries pending that are not in the stream when
+// it is read from a log. XNACK FORCE does not, because the log may be another server's, and hold
+// what a client sent.
+//
+// As with Redis, the times are lost when consumers were seen and active, and how many entries came
+// from producers or were sent again: only as many commands could bring such counts back.
 type streamRewriter struct {
 	key  []byte
 	meta *stream.Meta
 
+	group  *stream.GroupInfo // the one that is being written, nil before the first
+	holder string            // the consumer that claims what is NACKed in it
+	made   bool              // the holder is none of the group's consumers
 	batch  nackBatch
-	moving bool      // what is NACKed does not come by ascending ID
-	last   stream.ID // of it
 
 	wanted []stream.ID // entries of producers' records that have not come yet, ascending
 	kept   []stream.ID // those that have, ascending
@@ -60,31 +65,63 @@ func (r *streamRewriter) Element(c *Commands, el *object.Element) {
 	case stream.PartMeta:
 		r.numbers(c)
 	case stream.PartGroup:
-		r.moving, r.last = false, stream.ID{}
-		r.begin(c, 7, "XGROUP", "CREATE")
-		r.group(c, p.Group)
-		r.addID(c, p.Group.LastID)
-		c.word("ENTRIESREAD")
-		r.addInt(c, p.Group.Read)
+		r.endGroup(c)
+		r.beginGroup(c, p.Group)
 	case stream.PartPending:
 		p.EachPending(func(id stream.ID, owner *stream.ConsumerInfo, time, count int64) {
 			if owner == nil {
-				r.batch.add(c, r, p.Group, id, count)
+				r.claim(c, id, r.holder, time, count)
 			} else {
-				r.claim(c, p.Group, id, owner, time, count)
+				r.claim(c, id, owner.Name, time, count)
 			}
 		})
-		r.batch.flush(c, r, p.Group)
 	case stream.PartConsumer:
-		r.begin(c, 5, "XGROUP", "CREATECONSUMER")
-		r.group(c, p.Group)
-		c.B = appendArg(c.B, []byte(p.Consumer.Name))
+		r.consumer(c, "CREATECONSUMER", p.Consumer.Name)
 	case stream.PartNacked:
-		p.EachID(func(id stream.ID) { r.move(c, p.Group, id) })
-		r.batch.flush(c, r, p.Group)
+		p.EachID(func(id stream.ID) { r.batch.add(c, r, id) })
+		r.batch.flush(c, r)
 	case stream.PartEnd:
+		r.endGroup(c)
 		r.producers(c)
 	}
+}
+
+// beginGroup makes the group, and chooses who claims what was given back: a consumer that has other
+// entries pending, because that makes it active anyway, or else one with a name of its own.
+func (r *streamRewriter) beginGroup(c *Commands, g *stream.GroupInfo) {
+	r.group, r.made = g, false
+	r.begin(c, 7, "XGROUP", "CREATE")
+	r.groupName(c)
+	r.addID(c, g.LastID)
+	c.word("ENTRIESREAD")
+	r.addInt(c, g.Read)
+	if g.Nacked == 0 {
+		return
+	}
+	for _, owner := range g.Consumers {
+		if owner.Pending > 0 {
+			r.holder = owner.Name
+			return
+		}
+	}
+	taken := func(o *stream.ConsumerInfo) bool { return o.Name == r.holder }
+	for r.holder, r.made = "x", true; slices.ContainsFunc(g.Consumers, taken); {
+		r.holder += "x"
+	}
+}
+
+// endGroup ends the group, if there is one.
+func (r *streamRewriter) endGroup(c *Commands) {
+	if r.group != nil && r.made {
+		r.consumer(c, "DELCONSUMER", r.holder)
+	}
+}
+
+// consumer makes or deletes a consumer of the group.
+func (r *streamRewriter) consumer(c *Commands, sub, name string) {
+	r.begin(c, 5, "XGROUP", sub)
+	r.groupName(c)
+	c.B = appendArg(c.B, []byte(name))
 }
 
 // begin begins a command of that many words up to the key.
@@ -96,9 +133,7 @@ func (r *streamRewriter) begin(c *Commands, n int, name, sub string) {
 	c.B = appendArg(c.B, r.key)
 }
 
-func (r *streamRewriter) group(c *Commands, g *stream.GroupInfo) {
-	c.B = appendArg(c.B, []byte(g.Name))
-}
+func (r *streamRewriter) groupName(c *Commands) { c.B = appendArg(c.B, []byte(r.group.Name)) }
 
 func (r *streamRewriter) addID(c *Commands, id stream.ID) {
 	r.id = id.Append(r.id[:0])
@@ -140,12 +175,11 @@ func (r *streamRewriter) numbers(c *Commands) {
 	r.addID(c, m.MaxDeleted)
 }
 
-func (r *streamRewriter) claim(
-	c *Commands, g *stream.GroupInfo, id stream.ID, owner *stream.ConsumerInfo, time, count int64,
-) {
+// claim makes an entry pending.
+func (r *streamRewriter) claim(c *Commands, id stream.ID, owner string, time, count int64) {
 	r.begin(c, 12, "XCLAIM", "")
-	r.group(c, g)
-	c.B = appendArg(c.B, []byte(owner.Name))
+	r.groupName(c)
+	c.B = appendArg(c.B, []byte(owner))
 	c.word("0")
 	r.addID(c, id)
 	c.word("TIME")
@@ -154,16 +188,6 @@ func (r *streamRewriter) claim(
 	r.addInt(c, count)
 	c.word("FORCE")
 	c.word("JUSTID")
-}
-
-// move moves an entry behind what else is NACKed. Those that are in order from the first on
-// stay where they are.
-func (r *streamRewriter) move(c *Commands, g *stream.GroupInfo, id stream.ID) {
-	r.moving = r.moving || id.Less(r.last)
-	r.last = id
-	if r.moving {
-		r.batch.add(c, r, g, id, unchanged)
-	}
 }
 
 // producers sets the stream's settings, even those that are the defaults: the server that replays
@@ -190,48 +214,32 @@ func (r *streamRewriter) producers(c *Commands) {
 	}
 }
 
-// unchanged is the count of a nackBatch that does not change the number of deliveries.
-const unchanged = -1
-
-// nackBatch collects NACKed entries that have been delivered equally often.
+// nackBatch collects NACKed entries. Their numbers of deliveries stay.
 type nackBatch struct {
-	ids   []byte // arguments
-	n     int
-	count int64
+	ids []byte // arguments
+	n   int
 }
 
-// add adds an entry of the group, which was delivered count times.
-func (b *nackBatch) add(
-	c *Commands, r *streamRewriter, g *stream.GroupInfo, id stream.ID, count int64,
-) {
-	if b.n == perCommand || count != b.count {
-		b.flush(c, r, g)
+// add adds an entry of the group.
+func (b *nackBatch) add(c *Commands, r *streamRewriter, id stream.ID) {
+	if b.n == perCommand {
+		b.flush(c, r)
 	}
 	r.id = id.Append(r.id[:0])
 	b.ids = appendArg(b.ids, r.id)
 	b.n++
-	b.count = count
 }
 
-// flush writes the command. With a count it makes entries pending that are not.
-func (b *nackBatch) flush(c *Commands, r *streamRewriter, g *stream.GroupInfo) {
+// flush writes the command.
+func (b *nackBatch) flush(c *Commands, r *streamRewriter) {
 	if b.n == 0 {
 		return
 	}
-	words := 6 + b.n
-	if b.count != unchanged {
-		words += 3
-	}
-	r.begin(c, words, "XNACK", "")
-	r.group(c, g)
+	r.begin(c, 6+b.n, "XNACK", "")
+	r.groupName(c)
 	c.word("FAIL")
 	c.word("IDS")
 	r.addInt(c, int64(b.n))
 	c.B = append(c.B, b.ids...)
-	if b.count != unchanged {
-		c.word("RETRYCOUNT")
-		r.addInt(c, b.count)
-		c.word("FORCE")
-	}
 	b.ids, b.n = b.ids[:0], 0
 }
