@@ -14,8 +14,8 @@ import (
 )
 
 // largeReplies are commands whose replies have more than 1 MB, of large strings, of small ones and
-// of numbers. Those of SCAN's family, of SUNION and of streams begin with what is known only at their
-// end.
+// of numbers. Those of SCAN's family, of SUNION and of streams begin with what is known only at
+// their end.
 var largeReplies = [][]any{
 	{"GET", "v0"}, {"GETRANGE", "v1", 10, 2*mib + 10}, {"MGET", "v0", "none", "v1", "v2"},
 	{"LRANGE", "list", 0, -1}, {"LRANGE", "numbers", 0, -1}, {"HGETALL", "hash"},

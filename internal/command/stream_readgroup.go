@@ -38,6 +38,7 @@ func xreadgroupCmd(c *engine.Ctx) {
 	}
 	c.NoPropagate() // other commands tell what has become of each entry
 	d.begin(c, -1)
+	d.drops = d.mayDrop()
 	n := 0
 	for i := range groups {
 		limit, ok := d.limit(c)
@@ -109,6 +110,8 @@ type delivery struct {
 	find entryFinder
 	w    readWalk
 	done map[stream.ID]bool // what was claimed and has not been idle
+
+	drops int64 // pending entries that are gone may still be dropped
 }
 
 // deliver replies with the entries of the stream, at most limit of them if that is above 0. It
