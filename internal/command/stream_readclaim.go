@@ -45,8 +45,8 @@ func (r *streamRead) dueAt(c *engine.Ctx, g *stream.Group) int64 {
 // Redis drops all that come before the entries it replies with. There may be millions: what a
 // consumer that died had pending in a stream that has been trimmed since. Each costs half a
 // microsecond, and a line in the log. So a command leaves the rest to the next one, as XAUTOCLAIM
-// does everywhere. One that finds nothing else waits for a millisecond if it may block, and goes on.
-// Without COUNT and MAXCOUNT there is no bound: the command asks for all that is due.
+// does everywhere. One that finds nothing else waits for a millisecond if it may block, and goes
+// on. Without COUNT and MAXCOUNT there is no bound: the command asks for all that is due.
 const (
 	dropsLeast = 1000
 	dropsEach  = 10
