@@ -14,7 +14,8 @@ import (
 )
 
 // largeReplies are commands whose replies have more than 1 MB, of large strings, of small ones and
-// of numbers. Those of SCAN's family and of SUNION begin with what is known only at their end.
+// of numbers. Those of SCAN's family, of SUNION and of streams begin with what is known only at
+// their end.
 var largeReplies = [][]any{
 	{"GET", "v0"}, {"GETRANGE", "v1", 10, 2*mib + 10}, {"MGET", "v0", "none", "v1", "v2"},
 	{"LRANGE", "list", 0, -1}, {"LRANGE", "numbers", 0, -1}, {"HGETALL", "hash"},
@@ -22,7 +23,9 @@ var largeReplies = [][]any{
 	{"ZRANGE", "zset", 0, -1, "WITHSCORES"}, {"SORT", "list", "ALPHA"},
 	{"HSCAN", "hash", 0, "COUNT", 1 << 20}, {"EVAL", "return redis.call('GET', 'v2')", 0},
 	{"EVAL", "return redis.call('LRANGE', 'list', 0, -1)", 0}, {"DUMP", "incompressible"},
-	{"ECHO", strings.Repeat("e", 3*mib)}, {"KEYS", "key:*"},
+	{"ECHO", strings.Repeat("e", 3*mib)}, {"KEYS", "key:*"}, {"XRANGE", "stream", "-", "+"},
+	{"XREAD", "MAXCOUNT", 60000, "STREAMS", "stream", "stream2", 0, 0},
+	{"XREAD", "MAXSIZE", 3 * mib, "STREAMS", "stream", "stream2", 0, 0},
 }
 
 // fillLarge makes what largeReplies read, and returns what the replies in fixed order are.
@@ -46,6 +49,7 @@ func fillLarge(t *testing.T, c *client.Client) map[string]string {
 		c.Queue("RPUSH", "list", elem)
 		c.Queue("HSET", "hash", i, elem)
 		c.Queue("SADD", []string{"set", "set2"}[i%2], elem)
+		c.Queue("XADD", []string{"stream", "stream2"}[i%2], fmt.Sprint(i+1, "-1"), "field", elem)
 		c.Queue("ZADD", "zset", i, elem)
 		for j := range 3 {
 			numbers.WriteString(bulk(fmt.Sprint(i * 1000 * j)))
@@ -237,6 +241,37 @@ func TestLargeReplyMemory(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return memoryInfo(t, other, "mem_clients_normal") < mib
 	}, patience/2, 10*time.Millisecond)
+}
+
+// TestCountedReplyMemory asks for replies of 60 MB that begin with what is known only when they are
+// complete. The server holds each about once.
+func TestCountedReplyMemory(t *testing.T) {
+	skipUnderRace(t)
+	godwitOnly(t)
+	s := startServer(t)
+	c := s.dial(t)
+	const n, keys = 60, 2
+	for _, key := range []string{"s", "t"} {
+		for i := range n * 16 / keys {
+			c.Queue("XADD", key, fmt.Sprint(i+1, "-1"), "f", strings.Repeat("v", mib/16))
+			c.Queue("SADD", key+"et", fmt.Sprint(key, i, strings.Repeat("v", mib/16)))
+		}
+		c.Queue("XGROUP", "CREATE", key, "g", 0)
+		_, err := c.Pipeline()
+		require.NoError(t, err)
+	}
+	before := s.status(t, "VmHWM")
+	for _, args := range [][]any{
+		{"XREAD", "MAXSIZE", 2 * n * mib, "STREAMS", "s", "t", 0, 0},
+		{"XREADGROUP", "GROUP", "g", "c", "MAXSIZE", 2 * n * mib, "STREAMS", "s", "t", ">", ">"},
+		{"XREADGROUP", "GROUP", "g", "d", "CLAIM", 0, "MAXCOUNT", 16 * n, "STREAMS", "s", "t",
+			">", ">"},
+		{"XREADGROUP", "GROUP", "g", "d", "STREAMS", "s", "t", 0, 0},
+		{"SUNION", "set", "tet"},
+	} {
+		require.NotEmpty(t, do(t, c, args...).Elems)
+		require.Less(t, s.status(t, "VmHWM")-before, int64(n*mib*3/2), "%.60s", fmt.Sprint(args...))
+	}
 }
 
 // TestLargeReplyLimit lets replies pass the output limit while they grow. The client is closed, and

@@ -91,3 +91,46 @@ func TestClaimWaitsForWhatComes(t *testing.T) {
 			Val().([]any)[0].([]any)[3])
 	})
 }
+
+// TestClaimBehindGone claims entries that are behind thousands of others that a trimmed stream does
+// not have any more. A command drops a thousand of those and leaves the rest to the next one. If it
+// may block it goes on by itself. Without COUNT it drops all.
+func TestClaimBehindGone(t *testing.T) {
+	godwitOnly(t)
+	everywhere(t, func(e *env) {
+		b := e.blocker()
+		claim := func(args ...any) client.Value {
+			b.Queue(append([]any{"XREADGROUP", "GROUP", "g", "d", "CLAIM", 0}, args...)...)
+			require.NoError(e, b.Flush())
+			v, err := b.Receive()
+			require.NoError(e, err)
+			return v
+		}
+		pending := func() int64 { return e.c.XPending(e.ctx, "s", "g").Val().Count }
+		fill := func() {
+			e.c.Del(e.ctx, "s")
+			require.NoError(e, e.c.Do(e.ctx, "EVAL", `for i = 1, 3503 do
+	redis.call('XADD', 's', i .. '-1', 'f', 'v')
+end
+redis.call('XGROUP', 'CREATE', 's', 'g', 0)
+redis.call('XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', 's', '>')
+redis.call('XTRIM', 's', 'MAXLEN', 3)
+return 1`, 0).Err())
+		}
+		fill()
+		for _, left := range []int64{2503, 1503, 503} {
+			require.True(e, claim("COUNT", 3, "STREAMS", "s", ">").IsNull())
+			require.Equal(e, left, pending())
+		}
+		v := claim("COUNT", 3, "STREAMS", "s", ">")
+		require.Equal(e, `"3501-1"`, firstEntry(v)[0].String())
+		require.Equal(e, int64(3), pending())
+		for _, args := range [][]any{{"BLOCK", 0, "COUNT", 1}, {"MAXCOUNT", 351}, {}} {
+			fill()
+			v := claim(append(args, "STREAMS", "s", ">")...)
+			require.Equal(e, `"3501-1"`, firstEntry(v)[0].String())
+			require.Equal(e, int64(3), pending())
+		}
+		b.Close()
+	})
+}

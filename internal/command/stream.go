@@ -202,22 +202,14 @@ func replyStreamFields(c *engine.Ctx, it *stream.Iter) {
 }
 
 // replyEntries replies with the entries of a range, in reverse from the last on, at most limit of
-// them if that is above 0. It returns how many there were.
-func replyEntries(c *engine.Ctx, s *stream.Stream, from, to stream.ID, reverse bool,
-	limit int64) int {
-	n := countEntries(s, from, to, limit)
-	c.Array(n)
-	it := s.Range(from, to, reverse)
-	for i := 0; i < n && it.Next() && !overOutput(c); i++ {
+// them if that is above 0.
+func replyEntries(c *engine.Ctx, s *stream.Stream, from, to stream.ID, reverse bool, limit int64) {
+	at, n := c.Mark(), int64(0)
+	for it := s.Range(from, to, reverse); it.Next() && !overOutput(c); {
 		replyEntry(c, &it)
+		if n++; n == limit {
+			break
+		}
 	}
-	return n
-}
-
-// countEntries returns the number of entries of a range, limit if there are more and it is above 0.
-func countEntries(s *stream.Stream, from, to stream.ID, limit int64) int {
-	if limit <= 0 {
-		limit = math.MaxInt
-	}
-	return s.Count(from, to, int(limit))
+	insertHead(c, at, '*', int(n))
 }

@@ -66,9 +66,8 @@ type claim struct {
 	by   *stream.Consumer
 	path claimPath
 	find entryFinder
-	n    int         // entries that were claimed
-	gone int         // entries that were pending, but not in the stream any more
-	late []stream.ID // those that were claimed and have not been replied with
+	n    int // entries that were claimed
+	gone int // entries that were pending, but not in the stream any more
 }
 
 // xclaimCmd makes a consumer the owner of pending entries.
@@ -108,8 +107,7 @@ func xclaimCmd(c *engine.Ctx) {
 		p.ID = id
 		cl.one(&p, pending)
 	}
-	insertArray(c, at, cl.n)
-	cl.replyLate()
+	insertHead(c, at, '*', cl.n)
 	if moved && cl.n+cl.gone == 0 {
 		cl.path.advanced(c, g)
 		c.Dirty(1)
@@ -171,35 +169,12 @@ func (cl *claim) one(p *stream.Pending, pending bool) {
 	cl.by.Active = cl.Now
 	cl.n++
 	cl.Dirty(1)
-	if cl.n > manyEntries {
-		cl.late = append(cl.late, p.ID)
-	} else {
-		cl.reply(p.ID)
-	}
-	cl.path.claimed(cl.Ctx, p, cl.g.LastID)
-}
-
-// reply replies with an entry, which find is at, that was claimed.
-func (cl *claim) reply(id stream.ID) {
 	if cl.justID {
-		bulkID(cl.Ctx, id)
+		bulkID(cl.Ctx, p.ID)
 	} else {
 		replyEntry(cl.Ctx, &cl.find.it)
 	}
-}
-
-// replyLate replies with the entries that came after many others. The number of all must be known
-// by then: what comes before it is held in one piece.
-func (cl *claim) replyLate() {
-	for _, id := range cl.late {
-		if overOutput(cl.Ctx) {
-			return
-		}
-		if !cl.justID {
-			cl.find.find(id)
-		}
-		cl.reply(id)
-	}
+	cl.path.claimed(cl.Ctx, p, cl.g.LastID)
 }
 
 // restores reports whether an entry may become pending that is not in the stream: a log that was
@@ -251,7 +226,6 @@ func xautoclaimCmd(c *engine.Ctx) {
 		next = it.ID
 	}
 	insertCursor(c, at, next, cl.n)
-	cl.replyLate()
 	c.Array(len(gone))
 	for _, id := range gone {
 		bulkID(c, id)

@@ -175,6 +175,7 @@ func xgroupDestroyCmd(c *engine.Ctx) {
 	}
 	key := c.Args[2]
 	x.ChangingStream().DestroyGroup(g)
+	c.E.KS.FreeDropped(g)
 	c.Notify(keyspace.EvStream, "xgroup-destroy", key)
 	c.Happened(key, object.Stream, engine.WaitLoss)
 	c.Dirty(1)
@@ -210,6 +211,7 @@ func xgroupDelConsumerCmd(c *engine.Ctx) {
 	pending := consumer.Pending()
 	x.ChangingStream()
 	g.DeleteConsumer(consumer)
+	c.E.KS.FreeDropped(consumer)
 	c.Notify(keyspace.EvStream, "xgroup-delconsumer", c.Args[2])
 	c.Dirty(1)
 	c.Int(int64(pending))

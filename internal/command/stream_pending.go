@@ -130,31 +130,19 @@ func (q *pendingQuery) next(c *engine.Ctx, it *stream.PendingIter) bool {
 	return false
 }
 
-// reply replies with the entries. It walks them twice if they may be many.
+// reply replies with the entries.
 func (q *pendingQuery) reply(c *engine.Ctx, g *stream.Group) {
 	it, ok := q.walk(g)
 	if !ok || q.count <= 0 || q.to.Less(q.from) {
 		c.Array(0)
 		return
 	}
-	at, n := -1, int64(0)
-	if q.count <= manyEntries {
-		at = c.Mark()
-	} else {
-		for n < q.count && q.next(c, &it) {
-			n++
-		}
-		c.Array(int(n))
-		it, _ = q.walk(g)
-		n = 0
-	}
+	at, n := c.Mark(), int64(0)
 	for n < q.count && q.next(c, &it) && !overOutput(c) {
 		n++
 		replyPending(c, &it.Pending)
 	}
-	if at >= 0 {
-		insertArray(c, at, int(n))
-	}
+	insertHead(c, at, '*', int(n))
 }
 
 // replyPending replies with an entry. What is NACKed has no owner and no idle time.

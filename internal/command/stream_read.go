@@ -47,7 +47,6 @@ type streamRead struct {
 	ids      [][]byte
 
 	began   int   // where the reply begins
-	held    bool  // the reply as a whole is held by a Mark
 	entries int64 // in the reply
 }
 
@@ -185,52 +184,32 @@ func (r *streamRead) full(c *engine.Ctx) bool {
 	return r.maxSize > 0 && int64(c.Size()-r.began) >= r.maxSize || overOutput(c)
 }
 
-// begin begins the reply. If streams is not the number of streams in it, but that is not known yet,
-// it is below 0, and end says it.
-func (r *streamRead) begin(c *engine.Ctx, streams int) (at int) {
-	r.began = c.Size()
-	if streams < 0 {
-		r.held = true
-		return c.Mark()
+// begin begins the reply. streams is the number of streams in it. If that is not known yet, it is
+// below 0, and end puts it where begin was.
+func (r *streamRead) begin(c *engine.Ctx, streams int) {
+	r.began = c.Mark()
+	if streams > 0 {
+		r.header(c, streams)
 	}
-	r.header(c, streams)
-	return -1
 }
 
-// header replies with the number of streams, unless it is 0.
+// header replies with the number of streams.
 func (r *streamRead) header(c *engine.Ctx, streams int) {
-	switch {
-	case streams == 0:
-	case c.Proto == 3:
+	if c.Proto == 3 {
 		c.Map(streams)
-	default:
+	} else {
 		c.Array(streams)
 	}
 }
 
-// end ends what begin has begun.
-func (r *streamRead) end(c *engine.Ctx, at, streams int) {
-	if at < 0 {
-		return
-	}
-	kind := byte('*')
-	if c.Proto == 3 {
-		kind = '%'
-	}
-	r.held = false
-	if streams == 0 {
-		c.Insert(at, nil)
-		return
-	}
-	r.insert(c, at, kind, streams)
-}
-
-// insert puts the head of an array or map at a position that Mark has returned.
-func (r *streamRead) insert(c *engine.Ctx, at int, kind byte, n int) {
-	var buf [headText]byte
-	c.Insert(at, appendHead(buf[:0], kind, n))
-	if r.held {
-		c.Mark()
+// end says how many streams are in the reply, if begin did not know it.
+func (r *streamRead) end(c *engine.Ctx, streams int) {
+	switch {
+	case streams == 0:
+	case c.Proto == 3:
+		insertHead(c, r.began, '%', streams)
+	default:
+		insertHead(c, r.began, '*', streams)
 	}
 }
 
@@ -242,10 +221,10 @@ func appendHead(dst []byte, kind byte, n int) []byte {
 	return append(strconv.AppendInt(append(dst, kind), int64(n), 10), '\r', '\n')
 }
 
-// insertArray puts the head of an array at a position that Mark has returned.
-func insertArray(c *engine.Ctx, at, n int) {
+// insertHead puts the head of an array or map at a position that Mark has returned.
+func insertHead(c *engine.Ctx, at int, kind byte, n int) {
 	var buf [headText]byte
-	c.Insert(at, appendHead(buf[:0], '*', n))
+	c.Insert(at, appendHead(buf[:0], kind, n))
 }
 
 // stream begins the reply of one stream.
@@ -279,7 +258,12 @@ func xreadCmd(c *engine.Ctx) {
 		r.waitAfter(c, streams)
 		return
 	}
-	at, n := r.begin(c, r.served(streams, serve)), 0
+	known := r.maxCount == 0 && r.maxSize == 0
+	if !known {
+		serve = -1
+	}
+	n := 0
+	r.begin(c, serve)
 	for i := range streams {
 		s := &streams[i]
 		if !s.has() {
@@ -293,7 +277,9 @@ func xreadCmd(c *engine.Ctx) {
 		r.stream(c, r.keys[i])
 		r.replyAfter(c, s, limit)
 	}
-	r.end(c, at, n)
+	if !known {
+		r.end(c, n)
+	}
 }
 
 // someStreams is how many streams of an XREAD or XREADGROUP are kept on the stack.
@@ -350,7 +336,7 @@ func (r *streamRead) after(c *engine.Ctx, i int) (a streamAfter, ok bool) {
 
 // replyAfter replies with the entries of one stream.
 func (r *streamRead) replyAfter(c *engine.Ctx, s *streamAfter, limit int64) {
-	w := readWalk{s: s.s, limit: limit}
+	w := readWalk{limit: limit}
 	if w.it, w.more = firstAfter(s.s, s.id); !w.more {
 		c.Array(0)
 		return

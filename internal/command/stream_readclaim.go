@@ -39,8 +39,41 @@ func (r *streamRead) dueAt(c *engine.Ctx, g *stream.Group) int64 {
 	return c.E.Steady() + left
 }
 
-// nextDue returns the next entry of the group that is to be claimed. Those before it that are not
-// in the stream any more are pending no longer.
+// A command drops pending entries that it finds gone from the stream, as Redis does, but no more
+// than dropsLeast, or dropsEach for each entry that it may reply with if that is more.
+//
+// Redis drops all that come before the entries it replies with. There may be millions: what a
+// consumer that died had pending in a stream that has been trimmed since. Each costs half a
+// microsecond, and a line in the log. So a command leaves the rest to the next one, as XAUTOCLAIM
+// does everywhere. One that finds nothing else waits for a millisecond if it may block, and goes
+// on. Without COUNT and MAXCOUNT there is no bound: the command asks for all that is due.
+const (
+	dropsLeast = 1000
+	dropsEach  = 10
+)
+
+// mayDrop returns how many pending entries that are gone the command drops at most.
+func (r *streamRead) mayDrop() int64 {
+	n := max(r.count, r.maxCount)
+	if n == 0 || n > math.MaxInt64/dropsEach {
+		return math.MaxInt64
+	}
+	return max(n*dropsEach, dropsLeast)
+}
+
+// drop makes an entry that is gone from the stream pending no longer. It reports false if the
+// command has dropped as many as it may.
+func (d *delivery) drop(p *stream.Pending) bool {
+	if d.drops == 0 {
+		return false
+	}
+	d.drops--
+	d.path.vanish(d.Ctx, d.g, p)
+	return true
+}
+
+// nextDue returns the next entry of the group that is to be claimed. Those before it that are gone
+// from the stream are dropped.
 func (d *delivery) nextDue() (p stream.Pending, ok bool) {
 	for {
 		p, ok = d.g.Oldest()
@@ -50,7 +83,9 @@ func (d *delivery) nextDue() (p stream.Pending, ok bool) {
 		if d.find.find(p.ID) {
 			return p, true
 		}
-		d.path.vanish(d.Ctx, d.g, &p)
+		if !d.drop(&p) {
+			return p, false
+		}
 	}
 }
 
@@ -86,7 +121,9 @@ func (d *delivery) deliverYoung() {
 		switch {
 		case p.Owner == nil || p.Time < d.Now || d.done[p.ID]:
 		case !d.find.find(p.ID):
-			d.path.vanish(d.Ctx, d.g, &p)
+			if !d.drop(&p) {
+				return
+			}
 		case !d.claimOne(&p):
 			return
 		}

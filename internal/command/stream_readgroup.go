@@ -36,7 +36,9 @@ func xreadgroupCmd(c *engine.Ctx) {
 		groups = append(groups, g)
 	}
 	c.NoPropagate() // other commands tell what has become of each entry
-	at, n := d.begin(c, d.served(groups)), 0
+	d.begin(c, -1)
+	d.drops = d.mayDrop()
+	n := 0
 	for i := range groups {
 		limit, ok := d.limit(c)
 		if !ok {
@@ -47,9 +49,11 @@ func xreadgroupCmd(c *engine.Ctx) {
 			n++
 		}
 	}
-	d.end(c, at, n)
-	if n == 0 {
+	switch {
+	case n == 0:
 		d.waitGroup(c, groups)
+	case len(groups) > 1:
+		d.end(c, n)
 	}
 }
 
@@ -105,6 +109,8 @@ type delivery struct {
 	find entryFinder
 	w    readWalk
 	done map[stream.ID]bool // what was claimed and has not been idle
+
+	drops int64 // pending entries that are gone may still be dropped
 }
 
 // deliver replies with the entries of the stream, at most limit of them if that is above 0. It
@@ -165,7 +171,7 @@ func actingConsumer(c *engine.Ctx, key []byte, g *stream.Group,
 	return by, made
 }
 
-// head begins the reply of the stream.
+// head begins the reply of the stream. If it is the only one, the reply as a whole begins here.
 func (d *delivery) head() {
 	if len(d.keys) == 1 {
 		d.header(d.Ctx, 1)
@@ -177,12 +183,7 @@ func (d *delivery) head() {
 // it is not in the stream any more.
 func (d *delivery) replyHistory(limit int64) {
 	from, _ := d.id.Next()
-	at, n := -1, int64(0)
-	if 0 < limit && limit <= manyEntries || d.maxSize > 0 {
-		at = d.Mark()
-	} else {
-		d.Array(d.countHistory(d.by, limit))
-	}
+	at, n := d.Mark(), int64(0)
 	for it := d.g.Owned(d.by, from, stream.MaxID); it.Next(); {
 		d.Array(2)
 		bulkID(d.Ctx, it.ID)
@@ -198,33 +199,14 @@ func (d *delivery) replyHistory(limit int64) {
 			break
 		}
 	}
-	if at >= 0 {
-		d.insert(d.Ctx, at, '*', int(n))
-	}
+	insertHead(d.Ctx, at, '*', int(n))
 	d.entries += n
-}
-
-// countHistory returns how many entries replyHistory replies with.
-func (a *groupAfter) countHistory(by *stream.Consumer, limit int64) (n int) {
-	if _, zero := a.g.Find(stream.ID{}); a.id.IsZero() && !zero {
-		if n = by.Pending(); limit > 0 {
-			n = int(min(limit, int64(n)))
-		}
-		return n
-	}
-	from, _ := a.id.Next()
-	for it := a.g.Owned(by, from, stream.MaxID); it.Next(); {
-		if n++; int64(n) == limit {
-			break
-		}
-	}
-	return n
 }
 
 // replyNew replies with what is due, and then with what the group has not delivered yet.
 func (d *delivery) replyNew(limit int64, due bool) {
 	w := &d.w
-	w.s, w.limit, w.n = d.s, limit, 0
+	w.limit, w.n = limit, 0
 	w.begin(d.Ctx)
 	if due {
 		d.deliverDue()

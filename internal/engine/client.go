@@ -32,6 +32,9 @@ type Conn interface {
 	// that are not complete, of which at least more bytes follow. They are written before what
 	// Client.W holds at the end. It returns nil if the system refuses memory for them.
 	Stage(n, more int) []byte
+	// StageInsert puts a copy of b, which is short, before the last n bytes that Stage has
+	// returned. Those must be of the running command.
+	StageInsert(n int, b []byte)
 }
 
 // Class is a client's class for client-output-buffer-limit.

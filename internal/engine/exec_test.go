@@ -21,6 +21,7 @@ func (f *fakeConn) Close()                        { f.closed++ }
 func (f *fakeConn) Buffers() (in, inCap, out int) { return 0, 0, 0 }
 func (f *fakeConn) HeapReplies() int              { return 0 }
 func (f *fakeConn) Stage(n, _ int) []byte         { return make([]byte, n) }
+func (f *fakeConn) StageInsert(int, []byte)       {}
 
 // testCommand is an entry of a table with its handler.
 type testCommand struct {

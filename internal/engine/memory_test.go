@@ -319,6 +319,7 @@ func (c *conn) Close()                        { c.closed = true }
 func (c *conn) Buffers() (in, inCap, out int) { return c.in, c.in, c.out }
 func (c *conn) HeapReplies() int              { return 0 }
 func (c *conn) Stage(n, _ int) []byte         { return make([]byte, n) }
+func (c *conn) StageInsert(int, []byte)       {}
 
 // TestClientEviction checks that over maxmemory-clients the largest clients go first. Those with
 // NO-EVICT count, but never go.

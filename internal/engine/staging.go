@@ -24,16 +24,11 @@ func (s *clientStage) Next(n, more int) []byte {
 	return b
 }
 
-// Fits implements resp.Stage. Go's heap copies a buffer when it grows.
-func (s *clientStage) Fits(n int) bool {
-	if s.c.CloseASAP {
-		return false
+// Insert implements resp.Stage.
+func (s *clientStage) Insert(n int, b []byte) {
+	if !s.c.CloseASAP {
+		s.c.Conn.StageInsert(n, b)
 	}
-	if s.e.probe(3 * int64(n)) {
-		return true
-	}
-	s.noMemory(n)
-	return false
 }
 
 // noMemory marks the client to be closed, because there is no memory for n bytes of its replies.
@@ -48,4 +43,4 @@ func (s *clientStage) noMemory(n int) {
 type nowhere struct{}
 
 func (nowhere) Next(_, _ int) []byte { return nil }
-func (nowhere) Fits(int) bool        { return true }
+func (nowhere) Insert(int, []byte)   {}

@@ -61,7 +61,7 @@ type lazyLarge struct {
 	left int64 // bytes not yet freed
 }
 
-// drainable is a large collection, or what a frozen string has left.
+// drainable is a large collection, a part of one, or what a frozen string has left.
 type drainable interface {
 	Size() int64
 	Drain(n int) (done bool)
@@ -224,6 +224,17 @@ func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
 		}
 	}
 	o.Free(ks.Heap)
+}
+
+// FreeDropped frees a part of a value that a command has taken out of it, such as a group of a
+// stream, in slices if it is large.
+func (ks *Keyspace) FreeDropped(d drainable) {
+	if d.Size() > lazyFreeBytes {
+		ks.lazy.pushLarge(d)
+		return
+	}
+	for !d.Drain(lazyItemsMax) {
+	}
 }
 
 // Thaw ends the freezing of a string. Many copies of pages are freed in slices.

@@ -138,8 +138,12 @@ func (c *chaos) changeGroup(s *streams.Stream) {
 	switch n := c.rng.IntN(60); {
 	case n == 0:
 		s.DestroyGroup(g)
+		for !g.Drain(50) {
+		}
 	case n == 1:
 		g.DeleteConsumer(owner)
+		for !owner.Drain(50) {
+		}
 	case n < 30: // delivers
 		it := s.Range(g.LastID, streams.MaxID, false)
 		for range c.rng.IntN(10) {

@@ -13,6 +13,9 @@ package resp
 // While bytes are staged, Buf is not empty at the end of a command, so whoever collects Buf knows
 // that there is something to send. A Buf that has room is never staged: small replies cost a
 // comparison.
+//
+// Many replies begin with what is known at their end only, such as the number of elements. Mark
+// remembers the place, and Insert puts it there, into Buf or into what is staged.
 
 // Stage is where a Writer's large replies go. What it takes comes before what Buf holds from then
 // on.
@@ -21,9 +24,8 @@ type Stage interface {
 	// else happens. It is known that at least more bytes follow. Next returns nil if the connection
 	// is going to end: then the reply is dropped.
 	Next(n, more int) []byte
-	// Fits reports whether there is memory for a Buf of n bytes that cannot be staged. If not, the
-	// reply is dropped and the connection must end.
-	Fits(n int) bool
+	// Insert puts a copy of b, which is short, before the last n bytes that Next has returned.
+	Insert(n int, b []byte)
 }
 
 const (
@@ -31,8 +33,6 @@ const (
 	stageFrom = 64 << 10
 	// stageBody is the size in bytes from which a bulk string goes to the Stage by itself.
 	stageBody = 16 << 10
-	// largeReply is the size in bytes from which Fits is asked.
-	largeReply = 1 << 20
 	// frame is what the type, the length and the line ends of a bulk string take at most.
 	frame = 32
 )
@@ -43,10 +43,10 @@ func (w *Writer) Size() int { return w.Staged + len(w.Buf) }
 // Reset drops all replies.
 func (w *Writer) Reset() { w.Buf, w.Staged = w.Buf[:0], 0 }
 
-// Spill stages a large Buf, all but its last byte. It does nothing while a Mark is set.
+// Spill stages a large Buf, all but its last byte.
 func (w *Writer) Spill() {
 	last := len(w.Buf) - 1
-	if last < stageFrom || w.Stage == nil || w.held {
+	if last < stageFrom || w.Stage == nil {
 		return
 	}
 	take(w, w.Buf[:last], 0)
@@ -65,20 +65,22 @@ func take[T string | []byte](w *Writer, b T, more int) {
 	}
 }
 
-// Mark returns the end of Buf. Until Insert, nothing is staged, so the caller may go back there.
-func (w *Writer) Mark() (at int) {
-	w.held = true
-	return len(w.Buf)
-}
+// Mark returns where the replies end now, for Insert.
+func (w *Writer) Mark() (at int) { return w.Size() }
 
-// Insert puts b at a position that Mark has returned, before everything written since, and ends the
-// Mark.
+// Insert puts b, which is short, at a position that Mark has returned, before everything written
+// since. It must come before the end of the command. Positions before that one stay right.
 func (w *Writer) Insert(at int, b []byte) {
-	w.held = false
+	// Neither an interface nor slices.Insert gets b, because that would make it escape.
 	n := len(w.Buf)
-	at = min(at, n)
-	// slices.Insert would make b escape.
 	w.Buf = append(w.Buf, b...)
+	if at < w.Staged {
+		w.Stage.Insert(w.Staged-at, w.Buf[n:])
+		w.Staged += len(b)
+		w.Buf = w.Buf[:n]
+		return
+	}
+	at -= w.Staged
 	copy(w.Buf[at+len(b):], w.Buf[at:n])
 	copy(w.Buf[at:], b)
 }
@@ -86,31 +88,18 @@ func (w *Writer) Insert(at int, b []byte) {
 // bulkOver appends a bulk string that Buf has no room for. b must not escape: callers have it on
 // their stacks.
 func bulkOver[T string | []byte](w *Writer, b T) {
-	switch {
-	case w.held && !w.fits(len(b)):
-	case w.held:
-		w.Buf = appendBulk(w.Buf, b)
-	case len(b) < stageBody:
+	if len(b) < stageBody {
 		w.Spill()
 		w.Buf = appendBulk(w.Buf, b)
-	default:
-		w.Buf = appendHeader(w.Buf, '$', len(b))
-		take(w, w.Buf, len(b)+2)
-		take(w, b, 2)
-		w.Buf = append(w.Buf[:0], '\r', '\n')
+		return
 	}
+	w.Buf = appendHeader(w.Buf, '$', len(b))
+	take(w, w.Buf, len(b)+2)
+	take(w, b, 2)
+	w.Buf = append(w.Buf[:0], '\r', '\n')
 }
 
 func appendBulk[T string | []byte](dst []byte, b T) []byte {
 	dst = append(appendHeader(dst, '$', len(b)), b...)
 	return append(dst, '\r', '\n')
-}
-
-// fits asks before n more bytes are appended to a Buf that gets large.
-func (w *Writer) fits(n int) bool {
-	if n += len(w.Buf) + frame; n <= largeReply || w.Stage.Fits(n) {
-		return true
-	}
-	w.Buf = w.Buf[:0]
-	return false
 }

@@ -35,8 +35,6 @@ type Writer struct {
 	Stage Stage
 	// Staged is how many bytes were handed to Stage, taken or not, since its owner has reset it.
 	Staged int
-
-	held bool // see Mark
 }
 
 // OK appends the status reply of most commands that have nothing to return.

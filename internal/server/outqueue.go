@@ -1,6 +1,10 @@
 package server
 
-import "godwit/internal/arena"
+import (
+	"slices"
+
+	"godwit/internal/arena"
+)
 
 const (
 	// chunkSize and maxChunkSize bound the chunks that replies are copied into. A chunk is a
@@ -63,6 +67,35 @@ func (q *outQueue) next(n, more int) []byte {
 	c.data = c.data[:old+min(cap(c.data)-old, n)]
 	q.size += len(c.data) - old
 	return c.data[old:]
+}
+
+// insert puts a copy of b, which is short, before the last n bytes. Nothing of the queue may be
+// being written yet. The chunk that the place is in becomes two, and the smaller part is copied.
+func (q *outQueue) insert(n int, b []byte) {
+	if q.refused {
+		return
+	}
+	i := len(q.chunks) - 1
+	for ; len(q.chunks[i].data) < n; i-- {
+		n -= len(q.chunks[i].data)
+	}
+	c := &q.chunks[i]
+	before, behind := c.data[:len(c.data)-n], c.data[len(c.data)-n:]
+	buf := q.pool.Get(len(b) + min(len(before), len(behind)))
+	if !buf.Held() {
+		q.refused = true
+		return
+	}
+	q.size += len(b)
+	if part := (outChunk{buf: buf}); len(before) < len(behind) {
+		part.data = append(append(buf.B[:0], before...), b...)
+		c.data = behind
+		q.chunks = slices.Insert(q.chunks, i, part)
+	} else {
+		part.data = append(append(buf.B[:0], b...), behind...)
+		c.data = before
+		q.chunks = slices.Insert(q.chunks, i+1, part)
+	}
 }
 
 // join moves all that other holds, of which nothing is being written yet, to the end of q.

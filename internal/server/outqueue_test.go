@@ -1,9 +1,12 @@
 package server
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 
 	"godwit/internal/arena"
+	"godwit/internal/testseed"
 )
 
 // TestQueuedRepliesAreCountedOnce checks that what waits in Go's heap and what waits in the pool
@@ -37,4 +40,29 @@ func TestQueuedRepliesAreCountedOnce(t *testing.T) {
 	want(0, keepSpare+1)
 	q.drop()
 	want(0, 0)
+}
+
+// TestInsertIntoQueue puts bytes at random places of a queue that grows.
+func TestInsertIntoQueue(t *testing.T) {
+	rng := testseed.Rand(t)
+	q := outQueue{pool: arena.NewPool()}
+	var want []byte
+	for i := range 300 {
+		b := bytes.Repeat([]byte{byte('a' + i%26)}, 1+rng.IntN(1<<rng.IntN(18)))
+		q.push(b)
+		want = append(want, b...)
+		for range rng.IntN(3) {
+			n, head := 1+rng.IntN(len(want)), []byte("*12345\r\n")
+			q.insert(n, head)
+			want = slices.Insert(want, len(want)-n, head...)
+		}
+	}
+	got := bytes.Join(q.vec(make([][]byte, 0, len(q.chunks))), nil)
+	if q.size != len(want) || !bytes.Equal(got, want) {
+		t.Fatalf("%d bytes of %d, %d counted", len(got), len(want), q.size)
+	}
+	q.drop()
+	if n := q.pool.Used(); n != 0 {
+		t.Fatalf("%d bytes are left", n)
+	}
 }

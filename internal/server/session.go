@@ -107,6 +107,9 @@ func (s *session) Stage(n, more int) []byte {
 	return s.staged.next(n, more)
 }
 
+// StageInsert implements engine.Conn.
+func (s *session) StageInsert(n int, b []byte) { s.staged.insert(n, b) }
+
 // reread makes the parser forget what it read after command i. That input will be offered again.
 func (s *session) reread(a *ahead, i int) {
 	if i < a.n || a.partial {

@@ -278,12 +278,16 @@ func (b *Builder) buildGroups(s *Stream) {
 		g := s.CreateGroup([]byte(from.name), from.last, from.read)
 		g.last = from.place
 		from.pending.build(&g.pending)
-		from.nacked.build(&g.nacked)
+		if from.nacked.n > 0 {
+			from.nacked.build(g.makeQueue())
+		}
 		for i := range from.consumers {
 			c := &from.consumers[i]
 			to := g.CreateConsumer([]byte(c.name), c.seen)
 			to.Active = c.active
-			c.owned.build(&to.owned)
+			if c.owned.n > 0 {
+				c.owned.build(g.makeOwned(to))
+			}
 		}
 	}
 	if b.meta.IDMP == nil {

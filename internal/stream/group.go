@@ -19,12 +19,12 @@ type Group struct {
 	Read   int64 // entries delivered, as the group's lag needs it; ReadUnknown if not known
 
 	s         *Stream
+	mem       tally
 	pending   rows
-	nacked    rows
+	nacked    *rows       // nil before anything was NACKed
 	consumers []*Consumer // by name
-	numbers   []*Consumer // by number; none has 0
-	unused    []uint32    // numbers
-	last      int64       // place in the queue of nacked
+	numbered  numbered
+	last      int64 // place in the queue of nacked
 }
 
 // ReadUnknown is Group.Read when it is not known.
@@ -36,8 +36,8 @@ type Consumer struct {
 	Seen   int64 // when it last tried something, unix ms
 	Active int64 // when it last got something, unix ms; NeverActive before
 
-	number uint32
-	owned  rows
+	number uint32 // from 1 on
+	owned  *rows  // nil before it got anything
 }
 
 // NeverActive is Consumer.Active before the consumer has got anything.
@@ -66,8 +66,9 @@ const (
 
 // What groups and consumers take in Go's heap besides their names and slices.
 const (
-	groupGoBytes    = 384
-	consumerGoBytes = 160
+	groupGoBytes    = 240
+	consumerGoBytes = 48
+	rowsGoBytes     = 112
 	pointerBytes    = 8
 )
 
@@ -79,10 +80,32 @@ type streamGroups struct {
 	idmp     *idmp
 }
 
-// countGo counts bytes that groups or producers take of Go's heap.
+// tally is what a group takes in bytes. It is a part of what the groups of a stream take.
+type tally struct {
+	n  int64
+	of *int64 // nil for a group that was destroyed
+}
+
+func (t *tally) add(n int64) {
+	t.n += n
+	if t.of != nil {
+		*t.of += n
+	}
+}
+
+// goCounter counts bytes of Go's heap.
+type goCounter interface{ countGo(n int) }
+
+// countGo counts what the list of groups and what producers take of Go's heap.
 func (s *Stream) countGo(n int) {
 	s.groupMem += int64(n)
 	s.sh.GoBytes += int64(n)
+}
+
+// countGo counts what the group takes of Go's heap.
+func (g *Group) countGo(n int) {
+	g.mem.add(int64(n))
+	g.s.sh.GoBytes += int64(n)
 }
 
 // named finds a name in a slice that is sorted by it. A name is compared without being copied.
@@ -95,22 +118,22 @@ func groupName(g *Group) string       { return g.Name }
 func consumerName(c *Consumer) string { return c.Name }
 
 // inserted inserts an element into a slice and counts its memory.
-func inserted[T any](s *Stream, list []T, i int, e T) []T {
+func inserted[T any](by goCounter, list []T, i int, e T) []T {
 	was := cap(list)
 	list = slices.Insert(list, i, e)
-	s.countGo((cap(list) - was) * pointerBytes)
+	by.countGo((cap(list) - was) * pointerBytes)
 	return list
 }
 
 // without deletes an element of a slice, which goes with its last one, and counts its memory.
-func without[T any](s *Stream, list []T, i int) []T {
+func without[T any](by goCounter, list []T, i int) []T {
 	was := cap(list)
 	if list = slices.Delete(list, i, i+1); len(list) == 0 {
 		list = nil
 	} else if cap(list) > 4*len(list) {
 		list = append(make([]T, 0, 2*len(list)), list...)
 	}
-	s.countGo((cap(list) - was) * pointerBytes)
+	by.countGo((cap(list) - was) * pointerBytes)
 	return list
 }
 
@@ -128,36 +151,24 @@ func (s *Stream) Groups() []*Group { return s.groups }
 // CreateGroup adds a group. There must be none of that name.
 func (s *Stream) CreateGroup(name []byte, last ID, read int64) *Group {
 	i, _ := named(s.groups, name, groupName)
-	g := &Group{Name: string(name), LastID: last, Read: read, s: s}
-	g.pending.init(s.sh, &s.groupMem, pendingCols, pendingRising)
-	g.nacked.init(s.sh, &s.groupMem, nackedCols, nackedRising)
+	g := &Group{Name: string(name), LastID: last, Read: read, s: s, mem: tally{of: &s.groupMem}}
+	g.pending.init(s.sh, &g.mem, pendingCols, pendingRising)
 	s.groups = inserted(s, s.groups, i, g)
-	s.countGo(groupGoBytes + len(name))
+	g.countGo(groupGoBytes + len(name))
 	return g
 }
 
-// DestroyGroup removes a group with all that it has pending.
+// DestroyGroup removes a group with all that it has pending. The caller must Drain it.
 func (s *Stream) DestroyGroup(g *Group) {
 	s.forgetHeld()
 	i, _ := named(s.groups, []byte(g.Name), groupName)
 	s.groups = without(s, s.groups, i)
-	g.pending.drop()
-	g.nacked.drop()
-	for _, c := range g.consumers {
-		c.owned.drop()
-	}
-	g.forget()
+	s.groupMem -= g.mem.n
+	g.mem.of = nil
 }
 
-// forget counts the group and its consumers as gone.
-func (g *Group) forget() {
-	for _, c := range g.consumers {
-		g.s.countGo(-consumerGoBytes - len(c.Name))
-	}
-	elements := cap(g.consumers) + cap(g.numbers) + cap(g.unused)
-	g.s.countGo(-groupGoBytes - len(g.Name) - elements*pointerBytes)
-	g.consumers, g.numbers, g.unused = nil, nil, nil
-}
+// Size returns the memory of the group in bytes, in O(1).
+func (g *Group) Size() int64 { return g.mem.n }
 
 // Consumer returns a consumer, nil if there is none.
 func (g *Group) Consumer(name []byte) *Consumer {
@@ -174,47 +185,64 @@ func (g *Group) Consumers() []*Consumer { return g.consumers }
 func (g *Group) CreateConsumer(name []byte, seen int64) *Consumer {
 	i, _ := named(g.consumers, name, consumerName)
 	c := &Consumer{Name: string(name), Seen: seen, Active: NeverActive}
-	c.owned.init(g.s.sh, &g.s.groupMem, ownedCols, ownedRising)
-	g.consumers = inserted(g.s, g.consumers, i, c)
-	if n := len(g.unused); n > 0 {
-		c.number = g.unused[n-1]
-		g.numbers[c.number-1] = c
-		g.unused = without(g.s, g.unused, n-1)
-	} else {
-		g.numbers = inserted(g.s, g.numbers, len(g.numbers), c)
-		c.number = uint32(len(g.numbers))
-	}
-	g.s.countGo(consumerGoBytes + len(name))
+	g.consumers = inserted(g, g.consumers, i, c)
+	g.numbered.add(g, c)
+	g.countGo(consumerGoBytes + len(name))
 	return c
 }
 
-// DeleteConsumer removes a consumer. What it has pending is not pending any more.
+// DeleteConsumer removes a consumer. What it has pending is not pending any more. The caller must
+// Drain it.
 func (g *Group) DeleteConsumer(c *Consumer) {
-	if c.owned.n > 0 {
+	if c.owned != nil {
 		g.s.forgetHeld()
+		g.pending.removeOwned(c)
+		c.owned.detach()
+		g.countGo(-rowsGoBytes)
 	}
-	g.pending.removeOwned(c)
-	c.owned.drop()
 	i, _ := named(g.consumers, []byte(c.Name), consumerName)
-	g.consumers = without(g.s, g.consumers, i)
-	g.numbers[c.number-1] = nil
-	g.unused = inserted(g.s, g.unused, len(g.unused), c.number)
-	g.s.countGo(-consumerGoBytes - len(c.Name))
+	g.consumers = without(g, g.consumers, i)
+	g.numbered.remove(g, c)
+	g.countGo(-consumerGoBytes - len(c.Name))
 }
 
-// owner returns the consumer with a number, nil for 0.
-func (g *Group) owner(number uint64) *Consumer {
-	if number == 0 {
-		return nil
+// ids returns the IDs of what the consumer has pending, to be read.
+func (c *Consumer) ids() *rows { return orNone(c.owned) }
+
+// queue returns the queue of what is NACKed, to be read.
+func (g *Group) queue() *rows { return orNone(g.nacked) }
+
+// noRows is what is read of rows that have not been made. It is never changed.
+var noRows rows
+
+func orNone(x *rows) *rows {
+	if x == nil {
+		return &noRows
 	}
-	return g.numbers[number-1]
+	return x
 }
+
+// make makes rows if there are none yet.
+func (g *Group) make(x **rows, cols int, rising uint8) *rows {
+	if *x == nil {
+		*x = &rows{}
+		(*x).init(g.s.sh, &g.mem, cols, rising)
+		g.countGo(rowsGoBytes)
+	}
+	return *x
+}
+
+// makeOwned returns the rows of a consumer, to be changed.
+func (g *Group) makeOwned(c *Consumer) *rows { return g.make(&c.owned, ownedCols, ownedRising) }
+
+// makeQueue returns the queue of what is NACKed, to be changed.
+func (g *Group) makeQueue() *rows { return g.make(&g.nacked, nackedCols, nackedRising) }
 
 // Pending returns the number of entries that the consumer has pending.
-func (c *Consumer) Pending() int { return c.owned.n }
+func (c *Consumer) Pending() int { return c.ids().n }
 
 // Pending returns the number of pending entries, NACKed ones included.
 func (g *Group) Pending() int { return g.pending.n }
 
 // Nacked returns the number of NACKed entries.
-func (g *Group) Nacked() int { return g.nacked.n }
+func (g *Group) Nacked() int { return g.queue().n }

@@ -183,5 +183,9 @@ func BenchmarkDeleteConsumer(b *testing.B) {
 		g, all := benchGroup(b, 10, 100)
 		b.StartTimer()
 		g.DeleteConsumer(all[3])
+		b.StopTimer()
+		for !all[3].Drain(million) {
+		}
+		b.StartTimer()
 	}
 }

@@ -19,37 +19,73 @@ func (s *Stream) drainGroups(n *int) (done bool) {
 			return false
 		}
 		s.groups = without(s, s.groups, len(s.groups)-1)
-		g.forget()
 	}
 	return true
 }
 
+// Drain frees about n rows of a group that was destroyed. Once it reports done, all is freed.
+// Between calls nothing else may be called.
+func (g *Group) Drain(n int) (done bool) { return g.drain(&n) }
+
 func (g *Group) drain(n *int) (done bool) {
-	if !g.pending.drain(n) || !g.nacked.drain(n) {
+	if !g.pending.drain(n) || g.nacked != nil && !g.nacked.drain(n) {
 		return false
 	}
+	g.numbered.drop(g)
 	for len(g.consumers) > 0 {
 		if *n <= 0 {
 			return false
 		}
 		last := len(g.consumers) - 1
 		c := g.consumers[last]
-		if !c.owned.drain(n) {
-			return false
+		if c.owned != nil {
+			if !c.owned.drain(n) {
+				return false
+			}
+			g.countGo(-rowsGoBytes)
 		}
 		*n--
 		g.consumers[last] = nil
 		g.consumers = g.consumers[:last]
-		g.s.countGo(-consumerGoBytes - len(c.Name))
+		g.countGo(-consumerGoBytes - len(c.Name))
 	}
+	if g.nacked != nil {
+		g.countGo(-rowsGoBytes)
+	}
+	g.countGo(-groupGoBytes - len(g.Name) - cap(g.consumers)*pointerBytes)
+	g.consumers, g.nacked = nil, nil
 	return true
 }
 
-// drain frees blocks as index.drain does.
+// Size returns the memory of a consumer that was deleted, in bytes, as far as Drain frees it.
+func (c *Consumer) Size() int64 {
+	if c.owned == nil {
+		return 0
+	}
+	return c.owned.total.n
+}
+
+// Drain frees about n rows of a consumer that was deleted. Once it reports done, all is freed.
+func (c *Consumer) Drain(n int) (done bool) { return c.owned == nil || c.owned.drain(&n) }
+
+// detach counts rows as nobody's any more, for those who will drain them.
+func (x *rows) detach() {
+	n := x.weight()
+	x.total.add(-n)
+	x.total = &tally{n: n}
+}
+
+// drain frees blocks as index.drain does. Those of a frozen index are left to its walk.
 func (x *rows) drain(n *int) (done bool) {
+	if f := x.frozen; f != nil {
+		if !f.orphan {
+			x.drop()
+		}
+		return true
+	}
 	was := x.weight()
 	done = x.index.drain(n)
-	*x.total += x.weight() - was
+	x.total.add(x.weight() - was)
 	return done
 }
 
@@ -58,19 +94,20 @@ func (s *Stream) cloneGroups(to *Stream) {
 	for _, g := range s.groups {
 		n := to.CreateGroup([]byte(g.Name), g.LastID, g.Read)
 		n.last = g.last
-		n.consumers = make([]*Consumer, 0, len(g.consumers))
-		n.numbers = make([]*Consumer, len(g.numbers))
-		n.unused = append(n.unused, g.unused...)
-		to.countGo((cap(n.consumers) + cap(n.numbers) + cap(n.unused)) * pointerBytes)
+		n.consumers = make([]*Consumer, len(g.consumers))
+		n.numbered = make(numbered, len(g.numbered))
+		n.countGo((cap(n.consumers) + cap(n.numbered)) * pointerBytes)
 		g.pending.clone(&n.pending)
-		g.nacked.clone(&n.nacked)
-		for _, c := range g.consumers {
+		if g.nacked != nil {
+			g.nacked.clone(n.makeQueue())
+		}
+		for i, c := range g.consumers {
 			nc := &Consumer{Name: c.Name, Seen: c.Seen, Active: c.Active, number: c.number}
-			nc.owned.init(to.sh, &to.groupMem, ownedCols, ownedRising)
-			c.owned.clone(&nc.owned)
-			n.consumers = append(n.consumers, nc)
-			n.numbers[c.number-1] = nc
-			to.countGo(consumerGoBytes + len(c.Name))
+			if c.owned != nil {
+				c.owned.clone(n.makeOwned(nc))
+			}
+			n.consumers[i], n.numbered[g.numbered.find(c.number)] = nc, nc
+			n.countGo(consumerGoBytes + len(c.Name))
 		}
 	}
 	s.cloneIDMP(to)
@@ -84,7 +121,7 @@ func (x *rows) clone(to *rows) {
 	was := to.weight()
 	to.n = x.n
 	to.index.copyOf(&x.index)
-	*to.total += to.weight() - was
+	to.total.add(to.weight() - was)
 }
 
 // defragGroups is Defrag for the groups' indexes. The cursor is 0 at first and at the end, and
@@ -97,6 +134,9 @@ func (s *Stream) defragGroups(cursor uint64, budget int) (next uint64, left int)
 		end := at + 2 + len(g.consumers)
 		for ; to < end; to, page = to+1, 0 {
 			x := g.rows(to - at)
+			if x == nil {
+				continue
+			}
 			x.changes++
 			page, done := x.index.defrag(page, &budget)
 			if !done || budget <= 0 {
@@ -109,15 +149,15 @@ func (s *Stream) defragGroups(cursor uint64, budget int) (next uint64, left int)
 	return 0, budget
 }
 
-// rows returns the group's rows by number.
+// rows returns the group's rows by number, nil if they have not been made.
 func (g *Group) rows(i int) *rows {
 	switch i {
 	case 0:
 		return &g.pending
 	case 1:
-		return &g.nacked
+		return g.nacked
 	}
-	return &g.consumers[i-2].owned
+	return g.consumers[i-2].owned
 }
 
 // checkGroups returns an error if an invariant of the groups does not hold.
@@ -141,29 +181,46 @@ func (s *Stream) checkGroups() error {
 	return nil
 }
 
-func (g *Group) check(sum *int64) error {
-	*sum += int64(groupGoBytes + len(g.Name))
-	*sum += int64(cap(g.consumers)+cap(g.numbers)+cap(g.unused)) * pointerBytes
+func (g *Group) check(all *int64) error {
+	sum := int64(groupGoBytes + len(g.Name))
+	sum += int64(cap(g.consumers)+cap(g.numbered)) * pointerBytes
 	owned := 0
 	for i, c := range g.consumers {
-		*sum += int64(consumerGoBytes + len(c.Name))
-		if i > 0 && g.consumers[i-1].Name >= c.Name || g.numbers[c.number-1] != c {
+		sum += int64(consumerGoBytes + len(c.Name))
+		if i > 0 && g.consumers[i-1].Name >= c.Name || g.numbered.of(uint64(c.number)) != c {
 			return errors.New("consumers are out of order")
 		}
-		owned += c.owned.n
-		if err := c.owned.check(sum); err != nil {
+		owned += c.Pending()
+		if err := checkMade(c.owned, &sum); err != nil {
 			return fmt.Errorf("consumer %q: %w", c.Name, err)
 		}
-		for it := c.owned.walk(ID{}, MaxID); it.next(); {
+		for it := c.ids().walk(ID{}, MaxID); it.next(); {
 			if p, ok := g.Find(it.last); !ok || p.Owner != c {
 				return fmt.Errorf("consumer %q: %v is not pending", c.Name, it.last)
 			}
 		}
 	}
-	if owned+g.nacked.n != g.pending.n {
-		return fmt.Errorf("%d owned, %d nacked, %d pending", owned, g.nacked.n, g.pending.n)
+	if owned+g.Nacked() != g.pending.n || len(g.numbered) != len(g.consumers) {
+		return fmt.Errorf("%d owned, %d nacked, %d pending", owned, g.Nacked(), g.pending.n)
 	}
-	for it := g.nacked.walk(ID{}, MaxID); it.next(); {
+	if err := g.checkQueue(); err != nil {
+		return err
+	}
+	if err := checkMade(g.nacked, &sum); err != nil {
+		return fmt.Errorf("nacked: %w", err)
+	}
+	if err := g.pending.check(&sum); err != nil {
+		return err
+	}
+	if *all += sum; sum != g.mem.n {
+		return fmt.Errorf("%d bytes, %d counted", sum, g.mem.n)
+	}
+	return nil
+}
+
+// checkQueue returns an error if what is NACKed is pending otherwise.
+func (g *Group) checkQueue() error {
+	for it := g.queue().walk(ID{}, MaxID); it.next(); {
 		id := ID{it.value(colMs), it.value(colSeq)}
 		var at place
 		if !g.pending.seekFrame(&at, id) {
@@ -175,10 +232,16 @@ func (g *Group) check(sum *int64) error {
 			return fmt.Errorf("nacked %v is pending otherwise", id)
 		}
 	}
-	if err := g.nacked.check(sum); err != nil {
-		return fmt.Errorf("nacked: %w", err)
+	return nil
+}
+
+// checkMade is check for rows that may not have been made.
+func checkMade(x *rows, sum *int64) error {
+	if x == nil {
+		return nil
 	}
-	return g.pending.check(sum)
+	*sum += rowsGoBytes
+	return x.check(sum)
 }
 
 // check returns an error if an invariant of the rows does not hold, and adds their memory to sum.

@@ -101,7 +101,8 @@ func TestGoBytes(t *testing.T) {
 		counted int
 		v       any
 	}{
-		{groupGoBytes, Group{}}, {consumerGoBytes, Consumer{}}, {idmpGoBytes, idmp{}},
+		{groupGoBytes, Group{}}, {consumerGoBytes, Consumer{}}, {rowsGoBytes, rows{}},
+		{idmpGoBytes, idmp{}},
 		{producerGoBytes, producer{}}, {recordGoBytes, Record{}},
 	} {
 		size := int(reflect.TypeOf(c.v).Size())

@@ -32,9 +32,9 @@ func (s *Stream) freezeGroups() *frozenGroups {
 		fg.runs = append(fg.runs, frozenRun{PartGroup, PartPending, nil, f.freeze(&g.pending)})
 		for i, c := range g.consumers {
 			fg.runs = append(fg.runs,
-				frozenRun{PartConsumer, PartOwned, fg.info.Consumers[i], f.freeze(&c.owned)})
+				frozenRun{PartConsumer, PartOwned, fg.info.Consumers[i], f.freeze(c.ids())})
 		}
-		fg.runs = append(fg.runs, frozenRun{PartEnd, PartNacked, nil, f.freeze(&g.nacked)})
+		fg.runs = append(fg.runs, frozenRun{PartEnd, PartNacked, nil, f.freeze(g.queue())})
 		f.left = append(f.left, fg)
 	}
 	return f

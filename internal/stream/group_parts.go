@@ -10,9 +10,9 @@ type partRows struct {
 func (s *Stream) groupParts() int {
 	n := 0
 	for _, g := range s.groups {
-		n += 1 + g.pending.parts() + g.nacked.parts()
+		n += 1 + g.pending.parts() + g.queue().parts()
 		for _, c := range g.consumers {
-			n += 1 + c.owned.parts()
+			n += 1 + c.ids().parts()
 		}
 	}
 	return n
@@ -29,12 +29,14 @@ func (x *rows) parts() int {
 // info returns what is saved of the group, and its consumers by their numbers.
 func (g *Group) info() (info *GroupInfo, numbers []*ConsumerInfo) {
 	info = &GroupInfo{Name: g.Name, LastID: g.LastID, Read: g.Read,
-		Pending: g.pending.n, Nacked: g.nacked.n,
+		Pending: g.pending.n, Nacked: g.Nacked(),
 		Consumers: make([]*ConsumerInfo, len(g.consumers))}
-	numbers = make([]*ConsumerInfo, len(g.numbers))
+	if last := len(g.numbered) - 1; last >= 0 {
+		numbers = make([]*ConsumerInfo, g.numbered[last].number)
+	}
 	all := make([]ConsumerInfo, len(g.consumers))
 	for i, c := range g.consumers {
-		all[i] = ConsumerInfo{Name: c.Name, Seen: c.Seen, Active: c.Active, Pending: c.owned.n}
+		all[i] = ConsumerInfo{Name: c.Name, Seen: c.Seen, Active: c.Active, Pending: c.Pending()}
 		info.Consumers[i] = &all[i]
 		numbers[c.number-1] = &all[i]
 	}
@@ -52,12 +54,12 @@ func (s *Stream) eachGroupPart(p *Part, visit func(p *Part) bool) bool {
 		}
 		for i, c := range g.consumers {
 			p.Kind, p.Consumer, p.block = PartConsumer, p.Group.Consumers[i], nil
-			if !visit(p) || !c.owned.eachPart(p, PartOwned, visit) {
+			if !visit(p) || !c.ids().eachPart(p, PartOwned, visit) {
 				return false
 			}
 		}
 		p.Consumer = nil
-		if !g.nacked.eachPart(p, PartNacked, visit) {
+		if !g.queue().eachPart(p, PartNacked, visit) {
 			return false
 		}
 	}

@@ -37,10 +37,17 @@ type groupLife struct {
 	model  map[string]*groupModel
 	spread uint64 // of IDs
 	last   uint64
+	gone   []dropped
 
 	frozen *frozenGroups
 	want   []string // of frozen
 	got    []string
+}
+
+// dropped is a group or consumer that is not freed yet.
+type dropped interface {
+	Size() int64
+	Drain(n int) (done bool)
 }
 
 func newGroupLife(t *testing.T, rng *rand.Rand) *groupLife {
@@ -69,6 +76,9 @@ func TestGroups(t *testing.T) {
 func (l *groupLife) name() []byte { return fmt.Appendf(nil, "%d", l.rng.IntN(6)) }
 
 func (l *groupLife) step() {
+	if n := len(l.gone); n > 0 {
+		l.free(l.gone[n-1], 1+l.rng.IntN(20))
+	}
 	name := string(l.name())
 	g, m := l.s.Group([]byte(name)), l.model[name]
 	require.Equal(l.t, m != nil, g != nil)
@@ -79,6 +89,7 @@ func (l *groupLife) step() {
 	}
 	if l.rng.IntN(2000) == 0 {
 		l.s.DestroyGroup(g)
+		l.gone = append(l.gone, g)
 		delete(l.model, name)
 		return
 	}
@@ -92,6 +103,7 @@ func (l *groupLife) step() {
 		return
 	case l.rng.IntN(1000) == 0:
 		g.DeleteConsumer(c)
+		l.gone = append(l.gone, c)
 		delete(m.consumers, name)
 		maps.DeleteFunc(m.pending, func(_ ID, p modelPending) bool { return p.owner == name })
 		return
@@ -368,12 +380,36 @@ func (l *groupLife) end() {
 	}
 	for _, g := range slices.Clone(l.s.Groups()) {
 		l.s.DestroyGroup(g)
+		l.gone = append(l.gone, g)
+	}
+	if l.rng.IntN(2) == 0 {
+		l.freeAll()
 	}
 	l.frozen.close()
 	l.drain(l.s)
 }
 
+// free frees some of the last of what was dropped.
+func (l *groupLife) free(d dropped, n int) {
+	was := d.Size()
+	done := d.Drain(n)
+	require.LessOrEqual(l.t, d.Size(), was)
+	if done {
+		require.Zero(l.t, d.Size())
+		l.gone = l.gone[:len(l.gone)-1]
+	}
+}
+
+func (l *groupLife) freeAll() {
+	for n := len(l.gone); n > 0; n = len(l.gone) {
+		l.free(l.gone[n-1], 1+l.rng.IntN(500))
+	}
+}
+
 func (l *groupLife) drain(s *Stream) {
+	if s == l.s {
+		l.freeAll()
+	}
 	n := 0
 	for !s.drainGroups(&n) {
 		n = 1 + l.rng.IntN(500)

@@ -8,7 +8,7 @@ package stream
 // right here, when they are the lowest: that costs a look at a block and at a page of descriptors
 // for one or more changes that were made before.
 func (g *Group) Oldest() (p Pending, ok bool) {
-	if g.nacked.n > 0 {
+	if g.Nacked() > 0 {
 		it := g.nacked.walk(ID{}, MaxID)
 		it.next()
 		return g.Find(ID{it.value(colMs), it.value(colSeq)})

@@ -139,7 +139,7 @@ func (s *Stream) Summary() Meta {
 	m := Meta{Nodes: s.Nodes(), Len: s.n, LastID: s.LastID, First: s.First(),
 		MaxDeleted: s.MaxDeleted, Added: s.Added, Groups: len(s.groups), IDMP: s.IDMP()}
 	for _, g := range s.groups {
-		m.Nacked += g.nacked.n
+		m.Nacked += g.Nacked()
 	}
 	m.Known, _ = s.Tracked()
 	return m

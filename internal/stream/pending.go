@@ -14,7 +14,7 @@ func unflip(v uint64) int64 { return int64(v ^ 1<<63) }
 
 // decode returns what a row says.
 func (g *Group) decode(r *row) Pending {
-	p := Pending{ID: r.id(), Owner: g.owner(r[colOwner]), Count: int64(r[colCount])}
+	p := Pending{ID: r.id(), Owner: g.numbered.of(r[colOwner]), Count: int64(r[colCount])}
 	if p.Owner != nil {
 		p.Time = unflip(r[colTime])
 	}
@@ -75,9 +75,9 @@ func (g *Group) write(p *Pending) {
 		g.pending.insertAt(&at, &r)
 	}
 	if p.Owner != nil {
-		p.Owner.owned.insert(&row{p.ID.Ms, p.ID.Seq})
+		g.makeOwned(p.Owner).insert(&row{p.ID.Ms, p.ID.Seq})
 	} else {
-		g.nacked.insert(&row{0, uint64(g.last), p.ID.Ms, p.ID.Seq})
+		g.makeQueue().insert(&row{0, uint64(g.last), p.ID.Ms, p.ID.Seq})
 	}
 }
 
@@ -97,9 +97,9 @@ func (g *Group) nextPlace(was *row) int64 {
 // disown removes a pending row's other half.
 func (g *Group) disown(r *row) {
 	var at place
-	x, id := &g.nacked, ID{0, uint64(unflip(r[colTime]))}
-	if c := g.owner(r[colOwner]); c != nil {
-		x, id = &c.owned, r.id()
+	x, id := g.nacked, ID{0, uint64(unflip(r[colTime]))}
+	if c := g.numbered.of(r[colOwner]); c != nil {
+		x, id = c.owned, r.id()
 	}
 	x.seek(&at, id)
 	x.remove(&at)
@@ -137,7 +137,7 @@ func (g *Group) Range(from, to ID) PendingIter {
 
 // Owned walks those of a consumer.
 func (g *Group) Owned(c *Consumer, from, to ID) PendingIter {
-	return PendingIter{g: g, it: c.owned.walk(from, to), owned: true}
+	return PendingIter{g: g, it: c.ids().walk(from, to), owned: true}
 }
 
 // Next moves to the next entry and reports whether there is one.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -131,10 +132,13 @@ func (m *referenceModel) change() {
 		switch m.rng.IntN(30) {
 		case 0:
 			m.s.DestroyGroup(g)
+			require.True(m.t, g.Drain(math.MaxInt))
 			delete(m.pending, g)
 			continue
 		case 1:
-			g.DeleteConsumer(g.Consumers()[0])
+			c := g.Consumers()[0]
+			g.DeleteConsumer(c)
+			require.True(m.t, c.Drain(math.MaxInt))
 			g.CreateConsumer([]byte("c"), 1)
 			clear(p)
 		case 2:

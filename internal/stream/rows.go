@@ -16,7 +16,7 @@ type rows struct {
 	rising  uint8   // bits of the columns that grow from row to row as a rule
 	n       int     // rows
 	changes uint32  // counts what moves rows
-	total   *int64  // of the stream
+	total   *tally  // of the group
 	near    rowHint // where the last search ended
 }
 
@@ -36,7 +36,7 @@ const (
 	mergedRows = rowsPerBlock / 2
 )
 
-func (x *rows) init(sh *Shared, total *int64, cols int, rising uint8) {
+func (x *rows) init(sh *Shared, total *tally, cols int, rising uint8) {
 	x.sh, x.total, x.cols, x.rising = sh, total, cols, rising
 }
 
@@ -184,7 +184,7 @@ func (x *rows) insertAt(at *place, r *row) {
 	default:
 		x.putInto(at, r)
 	}
-	*x.total += x.weight() - was
+	x.total.add(x.weight() - was)
 }
 
 // begin makes a block of one row. like is the frame of the block before it, or nil.
@@ -322,7 +322,7 @@ func (x *rows) set(at *place, r *row) {
 	if !at.f.fits(r) {
 		was := x.weight()
 		x.reframe(at, r)
-		*x.total += x.weight() - was
+		x.total.add(x.weight() - was)
 	}
 	at.f.putRow(at.b, at.i, 2, r)
 	at.d.low = min(at.d.low, lowOf(x.cols, r))
@@ -341,7 +341,7 @@ func (x *rows) settle(at *place) {
 	if widthOf(max(first, last)-min(first, last)) < widthOf(at.f.mask[colTime]) {
 		was := x.weight()
 		x.pack(at)
-		*x.total += x.weight() - was
+		x.total.add(x.weight() - was)
 	}
 	at.b = x.data(&at.d)
 	at.lowest()

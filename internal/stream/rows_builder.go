@@ -62,5 +62,5 @@ func (b *rowsBuilder) build(x *rows) {
 		buf = buf[from.size:]
 	}
 	x.n = b.n
-	*x.total += x.weight() - was
+	x.total.add(x.weight() - was)
 }

@@ -6,7 +6,7 @@ func (x *rows) remove(at *place) {
 	x.changes++
 	x.n--
 	x.removeAt(at)
-	*x.total += x.weight() - was
+	x.total.add(x.weight() - was)
 }
 
 func (x *rows) removeAt(at *place) {
@@ -35,40 +35,46 @@ func (x *rows) shrink(at *place, size int) {
 	at.save(x)
 }
 
-// removeOwned removes the rows of a consumer. Those of a block are removed in one pass.
+// removeOwned removes the rows of a consumer, those of a block in one pass. Blocks that have none
+// are not looked at.
 func (x *rows) removeOwned(c *Consumer) {
 	was := x.weight()
 	for it := c.owned.walk(ID{}, MaxID); it.next(); {
 		var at place
-		x.seekFrame(&at, it.last)
+		x.blockOf(&at, it.last)
+		at.enter(x, at.pos)
 		n := x.filter(&at, uint64(c.number))
-		for x.n -= n; n > 1; n-- {
-			it.next()
-		}
+		x.n -= n
+		it.skip(n - 1)
 	}
 	x.changes++
-	*x.total += x.weight() - was
+	x.total.add(x.weight() - was)
 }
 
-// filter removes the rows of an owner from the row at a place to the end of its block. It returns
-// their number.
+// filter removes the rows of an owner from the block at a place, and returns their number.
 func (x *rows) filter(at *place, owner uint64) (n int) {
+	f := &at.f
+	if f.mask[colOwner] == 0 && f.base[colOwner] == owner && x.blocks > 1 {
+		x.index.remove(at.pos)
+		return at.d.live
+	}
 	x.keepAt(at)
-	b, f, to := at.b, &at.f, at.i
-	rows := b[headSize(x.cols):]
-	for i := at.i; i < at.d.live; i++ {
-		if f.get(b, i, colOwner) != owner {
-			copy(rows[to*f.size:], rows[i*f.size:(i+1)*f.size])
-			to++
+	b, rows, to, from := at.b, at.b[headSize(x.cols):], 0, 0
+	for i := range at.d.live {
+		if f.get(b, i, colOwner) == owner {
+			to += copy(rows[to:], rows[from*f.size:i*f.size])
+			from = i + 1
+			n++
 		}
 	}
-	n, at.d.live = at.d.live-to, to
-	if to == 0 && x.blocks > 1 {
+	copy(rows[to:], rows[from*f.size:at.d.live*f.size])
+	at.d.live -= n
+	if at.d.live == 0 && x.blocks > 1 {
 		x.index.remove(at.pos)
 		return n
 	}
 	x.shrink(at, f.size)
-	if to < sparseRows {
+	if at.d.live < sparseRows {
 		x.merge(at.pos)
 	}
 	return n
@@ -112,6 +118,6 @@ func (x *rows) join(p, q pos) {
 
 // drop frees all rows, or leaves them to the walk of a frozen index.
 func (x *rows) drop() {
-	*x.total -= x.weight()
+	x.total.add(-x.weight())
 	x.index.drop()
 }

@@ -17,7 +17,7 @@ type rowsLife struct {
 	t     *testing.T
 	rng   *rand.Rand
 	x     rows
-	total int64
+	total tally
 	model []row
 	like  row // what values are near
 }
@@ -42,7 +42,7 @@ func TestRows(t *testing.T) {
 		require.Equal(t, 1, l.x.blocks, "one block stays")
 		l.check()
 		l.x.drop()
-		require.Zero(t, l.total)
+		require.Zero(t, l.total.n)
 		require.Zero(t, sh.GoBytes)
 		require.Zero(t, sh.A.Used())
 		sh.A.Close()
@@ -122,7 +122,7 @@ func (l *rowsLife) remove(at int) {
 func (l *rowsLife) check() {
 	var sum int64
 	require.NoError(l.t, l.x.check(&sum))
-	require.Equal(l.t, sum, l.total)
+	require.Equal(l.t, sum, l.total.n)
 	require.Equal(l.t, len(l.model), l.x.n)
 	i := 0
 	for it := l.x.walk(ID{}, MaxID); it.next(); i++ {
@@ -137,18 +137,18 @@ func (l *rowsLife) check() {
 func TestRowsStaySmall(t *testing.T) {
 	rng := testseed.Rand(t)
 	var x rows
-	var total int64
+	var total tally
 	x.init(&Shared{A: arena.New()}, &total, ownedCols, ownedRising)
 	const n = 100_000
 	for i := range n {
 		x.insert(&row{uint64(i / 10), uint64(i % 10)})
 	}
-	require.Less(t, total, int64(4*n), "bytes while all are there")
+	require.Less(t, total.n, int64(4*n), "bytes while all are there")
 	for _, i := range rng.Perm(n)[n/10:] {
 		var at place
 		require.True(t, x.seek(&at, ID{uint64(i / 10), uint64(i % 10)}))
 		x.remove(&at)
 	}
-	require.Less(t, total, int64(n))
+	require.Less(t, total.n, int64(n))
 	x.drop()
 }

@@ -24,7 +24,7 @@ func (s *streamDecoder) group() {
 	for range s.count(pendingBytes) {
 		at := s.d.pos
 		id, time := s.rawID(), s.time(0)
-		count := s.number("deliveries of an entry", 0, math.MaxInt64)
+		count := min(s.length(), math.MaxInt64) // Redis's wraps around
 		if s.err != nil {
 			return
 		}

@@ -21,7 +21,7 @@ import (
 //	XCFGSET key IDMP-DURATION s IDMP-MAXSIZE n    if it has settings of its own
 //	XIDMPRECORD key producer iid id               for entries that are there
 //
-// What was given back is claimed first: XCLAIM makes entries pending that are not in the stream when
+// What is NACKed is claimed first: XCLAIM makes entries pending that are not in the stream when
 // it is read from a log. XNACK FORCE does not, because the log may be another server's, and hold
 // what a client sent.
 //
@@ -86,7 +86,7 @@ func (r *streamRewriter) Element(c *Commands, el *object.Element) {
 	}
 }
 
-// beginGroup makes the group, and chooses who claims what was given back: a consumer that has other
+// beginGroup makes the group, and chooses who claims what is NACKed: a consumer that has other
 // entries pending, because that makes it active anyway, or else one with a name of its own.
 func (r *streamRewriter) beginGroup(c *Commands, g *stream.GroupInfo) {
 	r.group, r.made = g, false
