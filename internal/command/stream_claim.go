@@ -101,8 +101,7 @@ func xclaimCmd(c *engine.Ctx) {
 	had := g.Pending()
 	made := cl.begin()
 	at := c.Mark()
-	for i := 0; i < len(ids) && !overOutput(c); i++ {
-		id := ids[i]
+	for _, id := range ids {
 		p, pending := g.Find(id)
 		p.ID = id
 		cl.one(&p, pending)
@@ -209,7 +208,7 @@ func xautoclaimCmd(c *engine.Ctx) {
 	at := c.Mark()
 	it := g.Range(from, stream.MaxID)
 	more := it.Next()
-	for look := count * autoClaimLook; more && look > 0 && count > 0 && !overOutput(c); look-- {
+	for look := count * autoClaimLook; more && look > 0 && count > 0; look-- {
 		p, n, was := it.Pending, cl.n, cl.gone
 		cl.one(&p, true)
 		switch {

@@ -179,9 +179,10 @@ func (r *streamRead) limit(c *engine.Ctx) (n int64, ok bool) {
 	}
 }
 
-// full reports whether the reply is as large as it may get.
+// full reports whether the reply is as large as it may get. XREADGROUP goes on whatever the limit of
+// the client's output is: what it delivers is pending then.
 func (r *streamRead) full(c *engine.Ctx) bool {
-	return r.maxSize > 0 && int64(c.Size()-r.began) >= r.maxSize || overOutput(c)
+	return r.maxSize > 0 && int64(c.Size()-r.began) >= r.maxSize || r.group == nil && overOutput(c)
 }
 
 // begin begins the reply. streams is the number of streams in it. If that is not known yet, it is
