@@ -64,8 +64,8 @@ func TestOldest(t *testing.T) {
 	}
 }
 
-// TestBoundsFollowClaims claims all entries of many pages in a scattered order. That leaves no bound
-// behind, so Oldest need not put thousands of them right at once.
+// TestBoundsFollowClaims claims all entries of many pages in a scattered order. That leaves no
+// bound behind, so Oldest need not put thousands of them right at once.
 func TestBoundsFollowClaims(t *testing.T) {
 	s := New(&Shared{A: arena.New()})
 	g := s.CreateGroup([]byte("g"), ID{}, 0)
