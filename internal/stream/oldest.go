@@ -4,9 +4,9 @@ package stream
 // the longest time ago: of those with equal times the one with the smallest ID. ok is false if
 // nothing is pending.
 //
-// Blocks and pages have bounds below their times. They are kept when times grow or rows go, and put
-// right here, when they are the lowest: that costs a look at a block and at a page of descriptors
-// for one or more changes that were made before.
+// Blocks and pages have bounds below their times. They may be too low after rows went or a walk set
+// some rows of a block, and are put right here, when they are the lowest: that costs a look at a
+// block and at a page of descriptors for one or more changes that were made before.
 func (g *Group) Oldest() (p Pending, ok bool) {
 	if g.Nacked() > 0 {
 		it := g.nacked.walk(ID{}, MaxID)

@@ -63,3 +63,24 @@ func TestOldest(t *testing.T) {
 	for !s.Drain(1000) {
 	}
 }
+
+// TestBoundsFollowClaims claims all entries of many pages in a scattered order. That leaves no
+// bound behind, so Oldest need not put thousands of them right at once.
+func TestBoundsFollowClaims(t *testing.T) {
+	s := New(&Shared{A: arena.New()})
+	g := s.CreateGroup([]byte("g"), ID{}, 0)
+	c := g.CreateConsumer([]byte("c"), 0)
+	const n, step, late = 50_000, 7919, 1000
+	for i := range n {
+		g.Set(Pending{ID{uint64(i), 1}, c, int64(i / 1000), 1})
+	}
+	for i := range n {
+		g.Set(Pending{ID{uint64(i * step % n), 1}, c, late, 2})
+	}
+	for i := range g.pending.pages {
+		require.Equal(t, int64(late), g.pending.pages[i].low, "page %d", i)
+	}
+	require.NoError(t, s.Check())
+	for !s.Drain(1000) {
+	}
+}

@@ -13,11 +13,12 @@ package stream
 type rows struct {
 	index
 	cols    int
-	rising  uint8   // bits of the columns that grow from row to row as a rule
 	n       int     // rows
-	changes uint32  // counts what moves rows
 	total   *tally  // of the group
 	near    rowHint // where the last search ended
+	lastSet rowHint // where the last row was set
+	changes uint32  // counts what moves rows
+	rising  uint8   // bits of the columns that grow from row to row as a rule
 }
 
 // rowHint is the place of a block, if that has not changed, and of a row in the last block that was
@@ -324,12 +325,31 @@ func (x *rows) set(at *place, r *row) {
 		x.reframe(at, r)
 		x.total.add(x.weight() - was)
 	}
+	low := at.d.low
+	var old row
+	at.get(&old)
 	at.f.putRow(at.b, at.i, 2, r)
-	at.d.low = min(at.d.low, lowOf(x.cols, r))
-	if at.i == at.d.live-1 && x.cols == pendingCols {
+	at.d.low = min(low, lowOf(x.cols, r))
+	if x.cols != pendingCols {
+		at.save(x)
+		return
+	}
+	// A walk sets one row after the other. What it leaves behind is put right at the block's end.
+	here := rowHint{int32(at.page), int16(at.pos.i), int16(at.i)}
+	walk := x.lastSet == rowHint{here.page, here.i, here.row - 1}
+	x.lastSet = here
+	switch {
+	case at.i == at.d.live-1:
 		x.settle(at)
+	case !walk && lowOf(x.cols, &old) == low:
+		at.lowest()
 	}
 	at.save(x)
+	if pg := &x.pages[at.page]; low < at.d.low && low == pg.low {
+		b := x.table(pg)
+		i, _ := lowestBlock(b)
+		pg.low = lowAt(b[i*blockInfo:])
+	}
 }
 
 // settle puts a block, which has been kept, in order after its last row was set: a walk over many
