@@ -18,9 +18,10 @@ func setTouches(t *engine.Table) {
 	t.SetTouch(touchZAdd, "zadd")
 	t.SetTouch(func(w *object.Warmup, e object.Entry, argv [][]byte) { w.Leave(e, argv[2]) },
 		"zrem")
-	t.SetTouch(touchEntry(2), "xdel", "xrange", "xrevrange")
-	t.SetTouch(touchEntry(5), "xclaim")
-	t.SetTouch(touchIDs, "xdelex", "xackdel")
+	large := (*object.Heap).HasLargeStreams
+	t.SetTouchIf(large, touchEntry(2), "xdel", "xrange", "xrevrange")
+	t.SetTouchIf(large, touchEntry(5), "xclaim")
+	t.SetTouchIf(large, touchIDs, "xdelex", "xackdel")
 }
 
 // warmZAdd fetches what giving members these scores reads of a large set: the members that args,

@@ -79,9 +79,12 @@ func (e *Engine) Warmup() *object.Warmup {
 // prefetchLater notes a command that reads parts of its first key's value.
 func (e *Engine) prefetchLater(cmd *spec.Command, argv [][]byte, key []byte) {
 	p := &e.prefetch
-	touch := e.table.touch[cmd.ID()]
-	if touch != nil && p.values < len(p.value) && cmd.AcceptsArgs(len(argv)) {
-		p.value[p.values] = prefetchValue{touch, key, argv}
+	touch := &e.table.touch[cmd.ID()]
+	if touch.does == nil || touch.worth != nil && !touch.worth(e.KS.Heap) {
+		return
+	}
+	if p.values < len(p.value) && cmd.AcceptsArgs(len(argv)) {
+		p.value[p.values] = prefetchValue{touch.does, key, argv}
 		p.values++
 	}
 }

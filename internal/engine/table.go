@@ -19,7 +19,7 @@ type Touch func(w *object.Warmup, e object.Entry, argv [][]byte)
 type Table struct {
 	*spec.Table
 	run   []func(c *Ctx) // by ID; nil for a container that cannot be run
-	touch []Touch        // by ID, mostly nil
+	touch []touch        // by ID, mostly nil
 
 	// declared is by ID, and nil but for commands that run scripts.
 	declared []Declared
@@ -33,7 +33,7 @@ type Declared func(c *Ctx) (script.Flags, bool)
 // handler has no command. These are programming errors, which any test finds.
 func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 	n := len(t.All())
-	table := &Table{Table: t, run: make([]func(c *Ctx), n), touch: make([]Touch, n),
+	table := &Table{Table: t, run: make([]func(c *Ctx), n), touch: make([]touch, n),
 		declared: make([]Declared, n)}
 	for _, h := range handlers {
 		for name, run := range h {
@@ -80,10 +80,19 @@ func (t *Table) callFlags(c *Ctx) spec.Flag {
 	return f
 }
 
+// touch is what commands touch, and whether it is worth it to look at their keys for that.
+type touch struct {
+	does  Touch
+	worth func(h *object.Heap) bool // nil: always
+}
+
 // SetTouch sets the Touch of commands.
-func (t *Table) SetTouch(touch Touch, names ...string) {
+func (t *Table) SetTouch(does Touch, names ...string) { t.SetTouchIf(nil, does, names...) }
+
+// SetTouchIf is SetTouch for commands whose keys are not even looked at while worth reports false.
+func (t *Table) SetTouchIf(worth func(h *object.Heap) bool, does Touch, names ...string) {
 	for _, name := range names {
-		t.touch[t.Named(name).ID()] = touch
+		t.touch[t.Named(name).ID()] = touch{does, worth}
 	}
 }
 

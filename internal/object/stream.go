@@ -45,6 +45,9 @@ func StreamValue(h *Heap) Value {
 // Streams returns what the streams of the heap share.
 func (h *Heap) Streams() *stream.Shared { return h.streams }
 
+// HasLargeStreams reports whether there may be streams that Warmup.Stream returns.
+func (h *Heap) HasLargeStreams() bool { return h.streams.Large > 0 }
+
 // Stream returns the stream of an entry that has one, to be read.
 func (x *Edit) Stream() *stream.Stream { return x.Large().(*streamLarge).Stream }
 

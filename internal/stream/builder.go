@@ -182,6 +182,7 @@ func (b *Builder) Build(sh *Shared) *Stream {
 		s.entries.insertCopy(block{first: e.first, live: e.n}, e.b)
 		e.b = nil
 	}
+	s.countLarge()
 	b.buildGroups(s)
 	return s
 }

@@ -10,8 +10,8 @@ import "math/bits"
 // After nine of ten entries of a million were deleted at random, the stream has a fifth of the
 // memory. Merging up to half a block leaves 0.22 instead of 0.20.
 
-// settle writes the block at p, of which n entries were deleted just now, anew if too much of it was
-// deleted. It returns the place of the block that has its entries now.
+// settle writes the block at p, of which n entries were deleted just now, anew if too much of it
+// was deleted. It returns the place of the block that has its entries now.
 func (s *Stream) settle(p pos, n int) pos { return s.compact(p, n, true) }
 
 // settleBack is settle, but the block that follows stays as it is.

@@ -117,6 +117,7 @@ func (s *Stream) newTail(d *block, id ID, n int) pos {
 	}
 	*d = x.alloc(id, room)
 	s.tail = tail{known: true, last: id}
+	s.countLarge()
 	return x.insert(*d)
 }
 

@@ -42,8 +42,9 @@ func (f *frozenIndex) count(n int64) {
 	}
 }
 
-// relics are blocks that have changed or are gone, as a heap with the smallest first ID on top. They
-// may be a tenth of a large index, so the slice, which is copied when it grows, has only pointers.
+// relics are blocks that have changed or are gone, as a heap with the smallest first ID on top.
+// They may be a tenth of a large index, so the slice, which is copied when it grows, has only
+// pointers.
 type relics []*block
 
 // Len implements heap.Interface.
@@ -159,8 +160,8 @@ func (f *frozenIndex) release(d *block) {
 	f.x.sh.A.Free(d.ref, d.room, arena.Values)
 }
 
-// next returns the place of the next old block in the index, if there is one before the first relic.
-// What it finds to be new stays new, so the walk has passed that too.
+// next returns the place of the next old block in the index, if there is one before the first
+// relic. What it finds to be new stays new, so the walk has passed that too.
 func (f *frozenIndex) next() (p pos, ok bool) {
 	if f.left == len(f.relics) {
 		return p, false

@@ -62,3 +62,35 @@ func TestFindFromGuess(t *testing.T) {
 		})
 	}
 }
+
+// TestLargeCounted counts streams that are large, whether they were filled, copied or built, until
+// they are drained.
+func TestLargeCounted(t *testing.T) {
+	sh := &Shared{A: arena.New()}
+	defer sh.A.Close()
+	s, small := New(sh), New(sh)
+	small.Append(ID{1, 1}, [][]byte{[]byte("f"), []byte("v")}, benchLimits)
+	require.Zero(t, sh.Large)
+	for i := uint64(1); !s.WarmupWorth(); i++ {
+		s.Append(ID{i, 0}, [][]byte{[]byte("f"), make([]byte, 1000)}, benchLimits)
+	}
+	require.Equal(t, 1, sh.Large)
+	all := []*Stream{s, s.Clone(sh), small.Clone(sh), small}
+	require.Equal(t, 2, sh.Large)
+	b := NewBuilder(benchLimits)
+	s.EachPart(func(p *Part) bool {
+		if p.Kind == PartEntries {
+			lp, master := p.AppendListpack(nil)
+			require.NoError(t, b.Listpack(master, lp))
+		}
+		return true
+	})
+	require.NoError(t, b.Finish())
+	all = append(all, b.Build(sh))
+	require.Equal(t, 3, sh.Large)
+	for _, s := range all {
+		for !s.Drain(10) {
+		}
+	}
+	require.Zero(t, sh.Large)
+}

@@ -37,6 +37,7 @@ type index struct {
 	blocks int
 	bytes  int64
 	gen    uint32
+	large  bool // of entries: the stream is counted in Shared.Large
 	frozen *frozenIndex
 }
 

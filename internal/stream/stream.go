@@ -11,6 +11,8 @@ type Shared struct {
 	A *arena.Arena
 	// GoBytes is what groups, consumers and producers take of Go's heap, and the pages of indexes.
 	GoBytes int64
+	// Large counts the streams that are, or were, so large that a Warmup is worth it.
+	Large int
 
 	producing producing
 
@@ -58,7 +60,13 @@ func (s *Stream) Bytes() int64 { return s.entries.total() + s.groupBytes() }
 
 // Drain frees about n entries or rows. Once it reports done, all is freed and the stream must not
 // be used again; between calls nothing else may be called.
-func (s *Stream) Drain(n int) (done bool) { return s.entries.drain(&n) && s.drainGroups(&n) }
+func (s *Stream) Drain(n int) (done bool) {
+	if s.entries.large {
+		s.entries.large = false
+		s.sh.Large--
+	}
+	return s.entries.drain(&n) && s.drainGroups(&n)
+}
 
 // Clone returns a deep copy, which may be of another heap.
 func (s *Stream) Clone(sh *Shared) *Stream {
@@ -66,6 +74,7 @@ func (s *Stream) Clone(sh *Shared) *Stream {
 	c.LastID, c.MaxDeleted, c.Added = s.LastID, s.MaxDeleted, s.Added
 	c.entries.copyOf(&s.entries)
 	c.n, c.lim = s.n, s.lim
+	c.countLarge()
 	s.cloneGroups(c)
 	return c
 }

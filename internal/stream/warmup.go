@@ -30,6 +30,14 @@ type blockSearch struct {
 // WarmupWorth reports whether the stream is so large that its commands wait for memory.
 func (s *Stream) WarmupWorth() bool { return s.entries.bytes >= warmFrom }
 
+// countLarge is called when a stream has grown by a block.
+func (s *Stream) countLarge() {
+	if !s.entries.large && s.WarmupWorth() {
+		s.entries.large = true
+		s.sh.Large++
+	}
+}
+
 // Entry notes that an entry, which may be missing, will be read or deleted. It begins to fetch the
 // part of the page where the entry's block should be.
 func (w *Warmup) Entry(s *Stream, id ID) {
