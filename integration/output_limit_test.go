@@ -62,7 +62,8 @@ func TestEffectsHaveNoOutputLimit(t *testing.T) {
 		{{"XREADGROUP", "GROUP", "g", "ann", "STREAMS", "s", ">"}},
 		{ids},
 		{{"XAUTOCLAIM", "s", "g", "cid", 0, 0, "COUNT", 1000}},
-		{{"MULTI"}, {"XRANGE", "s", "-", "+"}, {"XREADGROUP", "GROUP", "g", "cid", "STREAMS", "s", "0"},
+		{{"MULTI"}, {"XRANGE", "s", "-", "+"},
+			{"XREADGROUP", "GROUP", "g", "cid", "STREAMS", "s", "0"},
 			ids, {"SET", "k", "v"}, {"XAUTOCLAIM", "s", "g", "dan", 0, 0, "COUNT", 200}, {"EXEC"}},
 	} {
 		c := s.dial(t)

@@ -35,7 +35,8 @@ func addEntries(w *worker) {
 		case 1, 2:
 			args = append(args, "MAXLEN", "~", 1000)
 		}
-		args = append(args, "*", "kind", w.rnd.IntN(9), "job", blob(w.rnd, mixedSize(w.rnd, largest)))
+		args = append(args, "*", "kind", w.rnd.IntN(9), "job",
+			blob(w.rnd, mixedSize(w.rnd, largest)))
 		if w.rnd.IntN(9) == 0 {
 			args = append(args, blob(w.rnd, 9), w.rnd.IntN(1000))
 		}

@@ -85,8 +85,8 @@ func rangeArg(c *engine.Ctx, arg []byte, lo, hi int64, msg string) (int64, bool)
 
 // overOutput reports whether the reply exceeds the client's hard output limit, which ends the
 // connection. Commands that change nothing call it while they build a reply whose length the client
-// may choose freely. Such a reply must not fill the memory first. What changes something goes on, and
-// its reply is dropped. There is no limit for scripts and logs, whose client is never closed.
+// may choose freely. Such a reply must not fill the memory first. What changes something goes on,
+// and its reply is dropped. There is no limit for scripts and logs, whose client is never closed.
 func overOutput(c *engine.Ctx) bool {
 	if c.Client.Origin != engine.OriginConnection {
 		return false

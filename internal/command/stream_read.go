@@ -179,8 +179,8 @@ func (r *streamRead) limit(c *engine.Ctx) (n int64, ok bool) {
 	}
 }
 
-// full reports whether the reply is as large as it may get. XREADGROUP goes on whatever the limit of
-// the client's output is: what it delivers is pending then.
+// full reports whether the reply is as large as it may get. XREADGROUP goes on whatever the limit
+// of the client's output is: what it delivers is pending then.
 func (r *streamRead) full(c *engine.Ctx) bool {
 	return r.maxSize > 0 && int64(c.Size()-r.began) >= r.maxSize || r.group == nil && overOutput(c)
 }

@@ -21,9 +21,9 @@ import (
 //	XCFGSET key IDMP-DURATION s IDMP-MAXSIZE n    if it has settings of its own
 //	XIDMPRECORD key producer iid id               for entries that are there
 //
-// What is NACKed is claimed first: XCLAIM makes entries pending that are not in the stream when
-// it is read from a log. XNACK FORCE does not, because the log may be another server's, and hold
-// what a client sent.
+// What is NACKed is claimed first: read from a log, XCLAIM makes entries pending that are not
+// in the stream. XNACK FORCE does not, because the log may be another server's, and hold what a
+// client sent.
 //
 // As with Redis, the times are lost when consumers were seen and active, and how many entries came
 // from producers or were sent again: only as many commands could bring such counts back.
