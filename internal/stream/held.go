@@ -52,6 +52,14 @@ func (h *held) skips(id ID) bool {
 	return !h.to.Less(id) && (id.Less(h.from) || h.until.Less(id))
 }
 
+// skipped notes that a walk, which began at start, has skipped the entry. The last one that was
+// released may not be in the stream any more.
+func (h *held) skipped(id ID) {
+	if h.until.Less(id) {
+		h.from, h.until = MaxID, ID{}
+	}
+}
+
 // passed notes that a walk has gone past the entry: it is gone, or a group needs it.
 func (h *held) passed(id ID) {
 	if h.to.Less(id) {

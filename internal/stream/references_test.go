@@ -192,6 +192,35 @@ func TestReferences(t *testing.T) {
 	}
 }
 
+// TestHeldIsPassedOnce acknowledges entries, some of which are deleted, between trimmings: none looks
+// again at what the one before has looked at.
+func TestHeldIsPassedOnce(t *testing.T) {
+	s := New(&Shared{A: arena.New()})
+	g := s.CreateGroup([]byte("g"), MaxID, ReadUnknown)
+	c := g.CreateConsumer([]byte("c"), 1)
+	for ms := uint64(1); ms <= 5000; ms++ {
+		s.Append(ID{Ms: ms}, [][]byte{[]byte("f"), []byte("v")}, Limits{NodeEntries: 100})
+		g.Set(Pending{ID: ID{Ms: ms}, Owner: c, Time: 1, Count: 1})
+	}
+	trim := func() int { return s.Trim(Trim{MaxLen: 10, Refs: RefsHold}) }
+	require.Zero(t, trim())
+	for ms := uint64(1); ms < 4000; ms += 399 {
+		for _, deleted := range []bool{true, false} {
+			id := ID{Ms: ms}
+			require.True(t, g.Ack(id))
+			if deleted {
+				require.True(t, s.Delete(id))
+				require.Zero(t, trim())
+			} else {
+				require.Equal(t, 1, trim())
+			}
+			require.True(t, s.held.until.Less(s.held.from))
+			require.Equal(t, ID{Ms: 5000}, s.held.to)
+			ms++
+		}
+	}
+}
+
 // BenchmarkTrimHeld trims a stream of 5,000 entries of which each is pending in one of the groups.
 func BenchmarkTrimHeld(b *testing.B) {
 	for _, groups := range []int{1, 10, 100, 1000} {

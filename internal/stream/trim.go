@@ -75,6 +75,7 @@ func (w *trimWalk) stays(id ID) bool {
 		w.refs.Drop(id)
 		return false
 	case w.held.skips(id):
+		w.held.skipped(id)
 		return true
 	}
 	w.held.passed(id)
