@@ -23,7 +23,7 @@ func flushed(t *testing.T, c *client.Client) {
 }
 
 // queueStream queues commands that make stream number i, with up to two groups: some of the entries
-// are pending, some acknowledged, given back or deleted.
+// are pending, some acknowledged, NACKed or deleted.
 func queueStream(c *client.Client, r *rand.Rand, i int) {
 	key, n := "key:"+strconv.Itoa(i), 1+r.IntN(300)
 	id := func() string { return strconv.Itoa(1+r.IntN(n)) + "-1" }

@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,6 +133,21 @@ return 1`, 0).Err())
 			require.Equal(e, `"3501-1"`, firstEntry(v)[0].String())
 			require.Equal(e, int64(3), pending())
 		}
+		// NACKed entries are due whatever time is asked for.
+		fill()
+		for from := 1; from <= 3503; from += 103 {
+			args := []any{"XNACK", "s", "g", "FAIL", "IDS", 103}
+			for i := range 103 {
+				args = append(args, fmt.Sprint(from+i, "-1"))
+			}
+			require.NoError(e, e.c.Do(e.ctx, args...).Err())
+		}
+		b.Queue("XREADGROUP", "GROUP", "g", "d", "CLAIM", int64(math.MaxInt64), "BLOCK", 0,
+			"COUNT", 1, "STREAMS", "s", ">")
+		require.NoError(e, b.Flush())
+		v, err := b.Receive()
+		require.NoError(e, err)
+		require.Equal(e, `"3501-1"`, firstEntry(v)[0].String())
 		b.Close()
 	})
 }

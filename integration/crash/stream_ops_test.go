@@ -205,7 +205,7 @@ func (g *generator) streamNack(k string) []*unit {
 		}
 		for _, id := range ids {
 			if _, there := st.find(id); gr.has(id) || force && there {
-				gr.giveBack(id, mode, count)
+				gr.nack(id, mode, count)
 			}
 		}
 	}, args...)

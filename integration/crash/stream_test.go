@@ -130,8 +130,8 @@ func (g *group) has(id entryID) bool {
 	return ok
 }
 
-// giveBack makes a pending entry, or a new one, nobody's.
-func (g *group) giveBack(id entryID, mode string, count int64) {
+// nack makes a pending entry, or a new one, NACKed.
+func (g *group) nack(id entryID, mode string, count int64) {
 	n := g.pending[id].count
 	switch {
 	case count >= 0:

@@ -169,7 +169,7 @@ func (o *nackOptions) parseOption(c *engine.Ctx, args [][]byte) (rest [][]byte, 
 	return rest, true
 }
 
-// xnackCmd gives pending entries back to the group. They are the next that are claimed.
+// xnackCmd takes pending entries from their owners. They are the next that are claimed.
 func xnackCmd(c *engine.Ctx) {
 	var o nackOptions
 	if !o.parse(c) {

@@ -128,8 +128,8 @@ func idmpOf(s *stream.Stream) stream.IDMP {
 }
 
 // createStream stores an empty stream under a key that a lookup has found absent, and opens it. It
-// takes its settings from the configuration, whose later changes are for later streams. A log's
-// base has them behind the stream, where they are not the defaults.
+// takes its settings from the configuration, whose later changes are for later streams. The base
+// of a log sets them by XCFGSET behind the entries, unless they are the defaults.
 func createStream(c *engine.Ctx, key []byte) *object.Edit {
 	x, cfg := c.DB.CreateStream(key), c.E.Cfg
 	if c.Client.Origin == engine.OriginBase {

@@ -205,11 +205,9 @@ func (r *streamRead) header(c *engine.Ctx, streams int) {
 
 // end says how many streams are in the reply, if begin did not know it.
 func (r *streamRead) end(c *engine.Ctx, streams int) {
-	switch {
-	case streams == 0:
-	case c.Proto == 3:
+	if c.Proto == 3 {
 		insertHead(c, r.began, '%', streams)
-	default:
+	} else {
 		insertHead(c, r.began, '*', streams)
 	}
 }

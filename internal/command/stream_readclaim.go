@@ -33,6 +33,9 @@ func (r *streamRead) dueAt(c *engine.Ctx, g *stream.Group) int64 {
 		return 0
 	}
 	left := max(r.claim-idle(c, &p), 1)
+	if r.isDue(c, &p) {
+		left = 1 // the command has dropped as many as it may, and goes on
+	}
 	if left > math.MaxInt64-c.E.Steady() {
 		return 0
 	}
@@ -121,9 +124,7 @@ func (d *delivery) deliverYoung() {
 		switch {
 		case p.Owner == nil || p.Time < d.Now || d.done[p.ID]:
 		case !d.find.find(p.ID):
-			if !d.drop(&p) {
-				return
-			}
+			d.drop(&p) // if it may
 		case !d.claimOne(&p):
 			return
 		}

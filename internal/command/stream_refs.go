@@ -65,18 +65,20 @@ type deleter struct {
 }
 
 // deleteEach deletes the entries for which del calls delete, and replies with what del returns for
-// each ID: one of the replies to XDELEX. del is called by ascending ID, and for equal ones in their
-// order.
+// each ID: one of the replies to XDELEX. If references count, del is called by ascending ID, and
+// for equal ones in their order.
 func (d *deleter) deleteEach(c *engine.Ctx, ids []stream.ID, del func(id stream.ID) int8) {
-	d.walk = d.s.References()
-	defer d.walk.Done()
 	var someOrder [someIDs]int
 	var some [someIDs]int8
 	order, replies := someOrder[:0], append(some[:0], make([]int8, len(ids))...)
 	for i := range ids {
 		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return ids[i].Compare(ids[j]) })
+	if d.refs != stream.RefsStay {
+		d.walk = d.s.References()
+		defer d.walk.Done()
+		slices.SortStableFunc(order, func(i, j int) int { return ids[i].Compare(ids[j]) })
+	}
 	for _, i := range order {
 		replies[i] = del(ids[i])
 	}

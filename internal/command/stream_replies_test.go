@@ -95,7 +95,7 @@ func largeReplies(n int) [][]string {
 		read("g", "e", "STREAMS", "s", "t", "0", "0"),
 		read("g", "e", "CLAIM", "0", "STREAMS", "s", "t", ">", ">"),
 		read("g", "e", "CLAIM", "0", "MAXCOUNT", "15000", "STREAMS", "s", "t", ">", ">"),
-		read("g", "e", "CLAIM", "0", "MAXSIZE", "3000000", "STREAMS", "s", "t", ">", ">"),
+		read("g", "e", "CLAIM", "0", "MAXSIZE", "30000000", "STREAMS", "s", "t", ">", ">"),
 		read("g", "e", "MAXSIZE", "3500000", "STREAMS", "s", "t", "0", "0"),
 		{"XPENDING", "s", "g", "-", "+", "10000"},
 		claim,

@@ -100,7 +100,7 @@ func (s *streamLarge) Size() int64 { return s.Stream.Bytes() }
 // HeaderBytes implements Large. Groups, consumers and producers are counted by stream.Shared.
 func (s *streamLarge) HeaderBytes() int64 { return streamHeader }
 
-const streamHeader = 272
+const streamHeader = 304 // the size classes of a Stream and of what holds it
 
 // Clone implements Large.
 func (s *streamLarge) Clone(h *Heap) Large {

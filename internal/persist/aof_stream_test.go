@@ -113,7 +113,7 @@ func TestGoneInLogs(t *testing.T) {
 	s.do("XNACK", "stream1", "g", "FAIL", "IDS", 3, "2-1", "4-1", "9-9", "FORCE")
 	require.Equal(t, want, s.streams())
 	for _, alone := range []bool{false, true} {
-		if alone { // the group has no consumer that could claim what is nobody's
+		if alone { // the group has no consumer that could claim what is NACKed
 			s.do("XGROUP", "DELCONSUMER", "stream1", "g", "c")
 		}
 		dest := &memory{}

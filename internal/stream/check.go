@@ -26,9 +26,9 @@ func (s *Stream) checkHeld() error {
 	refs := s.References()
 	defer refs.Done()
 	for it := s.Range(ID{}, s.held.to, false); it.Next(); {
-		if s.held.skips(it.ID) && !refs.Hold(it.ID) {
-			return fmt.Errorf("stream: no group has %v pending, held up to %v but from %v to %v",
-				it.ID, s.held.to, s.held.from, s.held.until)
+		if s.held.needs(it.ID) && !refs.Hold(it.ID) {
+			return fmt.Errorf("stream: no group has %v pending, held up to %v but for %v",
+				it.ID, s.held.to, s.held.spans[:s.held.n])
 		}
 	}
 	return nil

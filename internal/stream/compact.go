@@ -34,7 +34,7 @@ func (s *Stream) compact(p pos, n int, forward bool) pos {
 
 // compactable reports whether the block, of which n entries were deleted just now, is to be written
 // anew. A block with long names, which a file has brought, may turn out to have no other form. So
-// such a one is not tried again before a quarter more of it was deleted, at most.
+// such a one is tried again when its deleted entries have grown by an eighth to a quarter.
 func (d *block) compactable(n int) bool {
 	k := max(bits.Len(uint(d.dead))-3, 0)
 	return d.dead >= d.live && (d.n <= maxNodeBytes || d.dead>>k != (d.dead-n)>>k)

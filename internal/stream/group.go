@@ -160,7 +160,9 @@ func (s *Stream) CreateGroup(name []byte, last ID, read int64) *Group {
 
 // DestroyGroup removes a group with all that it has pending. The caller must Drain it.
 func (s *Stream) DestroyGroup(g *Group) {
-	s.forgetHeld()
+	if g.pending.n > 0 {
+		s.forgetHeld()
+	}
 	i, _ := named(s.groups, []byte(g.Name), groupName)
 	s.groups = without(s, s.groups, i)
 	s.groupMem -= g.mem.n
@@ -195,7 +197,7 @@ func (g *Group) CreateConsumer(name []byte, seen int64) *Consumer {
 // Drain it.
 func (g *Group) DeleteConsumer(c *Consumer) {
 	if c.owned != nil {
-		g.s.forgetHeld()
+		g.s.releasedAll(c.owned)
 		g.pending.removeOwned(c)
 		c.owned.detach()
 		g.countGo(-rowsGoBytes)

@@ -68,7 +68,8 @@ func (c *Consumer) Size() int64 {
 // Drain frees about n rows of a consumer that was deleted. Once it reports done, all is freed.
 func (c *Consumer) Drain(n int) (done bool) { return c.owned == nil || c.owned.drain(&n) }
 
-// detach counts rows as nobody's any more, for those who will drain them.
+// detach moves the memory of rows from the group's tally to one of their own, until they are
+// drained.
 func (x *rows) detach() {
 	n := x.weight()
 	x.total.add(-n)

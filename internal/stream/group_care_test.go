@@ -102,7 +102,7 @@ func TestGoBytes(t *testing.T) {
 		v       any
 	}{
 		{groupGoBytes, Group{}}, {consumerGoBytes, Consumer{}}, {rowsGoBytes, rows{}},
-		{idmpGoBytes, idmp{}},
+		{idmpGoBytes, idmp{}}, {heldGoBytes, held{}},
 		{producerGoBytes, producer{}}, {recordGoBytes, Record{}},
 	} {
 		size := int(reflect.TypeOf(c.v).Size())

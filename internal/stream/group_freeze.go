@@ -1,7 +1,7 @@
 package stream
 
-// frozenGroups are the groups at one moment. What it says of groups and consumers is copied at the
-// beginning. Rows are those of frozen indexes, which stay if their group or consumer goes.
+// frozenGroups are the groups at one moment. What is said of groups and consumers is copied at
+// the beginning. Rows are those of frozen indexes, which stay if their group or consumer goes.
 type frozenGroups struct {
 	left []frozenGroup
 	kept kept

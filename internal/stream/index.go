@@ -103,8 +103,8 @@ func (x *index) at(p pos) (d block) {
 	return d
 }
 
-// load is at for those who cannot wait: to copy a struct whose fields have just been written takes
-// the processor longer than to write them.
+// load stores the descriptor of the block at p in d. It is quicker than at: to copy a struct whose
+// fields have just been written takes the processor longer than to write them.
 func (x *index) load(p pos, d *block) { getInfo(x.info(p), d) }
 
 // info returns the descriptor of the block at p.

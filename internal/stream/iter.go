@@ -105,8 +105,8 @@ func (it *Iter) Field() (name, value listpack.Value) {
 	return listpack.Str(it.Name()), it.Value()
 }
 
-// Name and Value are Field for those who cannot wait, called in turn: their results fit in
-// registers.
+// Name returns the name of the next field, and Value must be called for its value before Name is
+// called again. They are quicker than Field, because their results fit in registers.
 func (it *Iter) Name() []byte {
 	b := it.c.b
 	n, at := uint64(b[it.name]), it.name+1

@@ -6,7 +6,7 @@ import "sort"
 // 1 on, and a new consumer gets the lowest one that is free. There are no gaps in the slice:
 //
 //	number  1 2 3 4 5 6         as long as nobody was deleted, number n is at n-1
-//	number  1 3 4 6             the one at i has i+1 and a number more for each free one before
+//	number  1 3 4 6             the one at i has the number i+1 and as many more as are free below
 //
 // So a number is found at once if all below it are taken, and else by a binary search, and memory
 // is that of the consumers that there are.
@@ -15,7 +15,7 @@ type numbered []*Consumer
 // free returns the number of free numbers below that of the consumer at i.
 func (l numbered) free(i int) int { return int(l[i].number) - 1 - i }
 
-// of returns the consumer with a number, nil for nobody.
+// of returns the consumer with a number, nil for 0.
 func (l numbered) of(number uint64) *Consumer {
 	if number == 0 {
 		return nil

@@ -20,8 +20,8 @@ type Part struct {
 	Group    *GroupInfo    // of PartGroup, PartPending, PartConsumer, PartOwned and PartNacked
 	Consumer *ConsumerInfo // of PartConsumer and PartOwned
 
-	meta  *Meta   // of PartMeta, or else
-	of    *Stream // of which it is yet to be asked
+	meta  *Meta   // of PartMeta; nil until it is asked for, if of is set
+	of    *Stream // the stream to ask for it
 	block []byte  // of entries, rows or IDs
 	info  block   // of entries
 	it    Iter    // of EachEntry
@@ -54,7 +54,7 @@ type Meta struct {
 	Groups     int
 	Nacked     int   // NACKed entries of all groups
 	IDMP       *IDMP // nil if the stream has none of its own
-	Known      int   // producers
+	Known      int   // length of Producers, which Summary leaves out
 	Producers  []Producer
 }
 

@@ -53,8 +53,8 @@ func (r *References) Done() {
 	r.s, r.begun = nil, false
 }
 
-// Hold reports whether a group needs the entry: it has it pending, or has not delivered it yet. IDs
-// must not descend from call to call, of Drop neither.
+// Hold reports whether a group needs the entry: it has it pending, or has not delivered it yet.
+// Calls of Hold and Drop must come by ascending ID.
 func (r *References) Hold(id ID) bool {
 	if r.slowest.Less(id) && len(r.s.groups) > 0 {
 		return true

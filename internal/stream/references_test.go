@@ -189,13 +189,20 @@ func TestReferences(t *testing.T) {
 			}
 			m.check()
 		}
+		require.True(t, m.s.Drain(math.MaxInt))
+		m.s.sh.A.Close()
 	}
 }
 
-// TestHeldIsPassedOnce acknowledges entries, some of which are deleted, between trimmings: none looks
-// again at what the one before has looked at.
+// TestHeldIsPassedOnce acknowledges entries, some of which are deleted, between trimmings: none
+// looks again at what the one before has looked at.
 func TestHeldIsPassedOnce(t *testing.T) {
-	s := New(&Shared{A: arena.New()})
+	sh := &Shared{A: arena.New()}
+	s := New(sh)
+	defer func() {
+		require.True(t, s.Drain(math.MaxInt))
+		sh.A.Close()
+	}()
 	g := s.CreateGroup([]byte("g"), MaxID, ReadUnknown)
 	c := g.CreateConsumer([]byte("c"), 1)
 	for ms := uint64(1); ms <= 5000; ms++ {
@@ -214,7 +221,7 @@ func TestHeldIsPassedOnce(t *testing.T) {
 			} else {
 				require.Equal(t, 1, trim())
 			}
-			require.True(t, s.held.until.Less(s.held.from))
+			require.Zero(t, s.held.n)
 			require.Equal(t, ID{Ms: 5000}, s.held.to)
 			ms++
 		}
@@ -233,11 +240,19 @@ func BenchmarkTrimHeld(b *testing.B) {
 			g := s.Groups()[rand.IntN(groups)]
 			g.Set(Pending{ID: ID{Ms: ms}, Owner: g.Consumers()[0], Time: 1, Count: 1})
 		}
-		for _, first := range []bool{true, false} {
-			b.Run(fmt.Sprintf("groups=%d/first=%v", groups, first), func(b *testing.B) {
+		for _, what := range []string{"first", "again", "acknowledged"} {
+			b.Run(fmt.Sprintf("groups=%d/%s", groups, what), func(b *testing.B) {
 				for b.Loop() {
-					if first {
+					switch what {
+					case "first":
 						s.forgetHeld()
+					case "acknowledged": // and pending again, at both ends
+						for _, ms := range []uint64{7, 4990} {
+							id := ID{Ms: ms}
+							g := s.Groups()[0]
+							g.Ack(id)
+							g.Set(Pending{ID: id, Owner: g.Consumers()[0], Time: 1, Count: 1})
+						}
 					}
 					s.Trim(Trim{MaxLen: 10, Refs: RefsHold})
 				}

@@ -51,7 +51,8 @@ func (s *Stream) Trim(t Trim) (removed int) {
 	return removed
 }
 
-// trimWalk is a Trim under way. held is nil unless Refs is RefsHold, refs also if it is RefsStay.
+// trimWalk is a Trim under way. refs is nil for RefsStay and for a stream without groups, held for
+// RefsDrop too.
 type trimWalk struct {
 	Trim
 	refs *References
@@ -75,7 +76,6 @@ func (w *trimWalk) stays(id ID) bool {
 		w.refs.Drop(id)
 		return false
 	case w.held.skips(id):
-		w.held.skipped(id)
 		return true
 	}
 	w.held.passed(id)
