@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,8 +70,11 @@ func TestRandomHLLAgainstRedis(t *testing.T) {
 			history = history[1:]
 		}
 		for _, args := range [][]string{args, {"GET", "h0"}, {"GET", args[min(1, len(args)-1)]}} {
-			want, got := cliLines(redis.do(t, argvOf(args...)), 0),
-				cliLines(l.do(t, argvOf(args...)), 0)
+			theirs, ours := redis.do(t, argvOf(args...)), l.do(t, argvOf(args...))
+			if reflect.DeepEqual(theirs, ours) {
+				continue // most are 12 KB, which take long to show
+			}
+			want, got := cliLines(theirs, 0), cliLines(ours, 0)
 			if !slices.Equal(got, want) {
 				t.Fatalf("after\n%s\ncommand %d: %.200q\ngot:  %.3000q\nwant: %.3000q",
 					strings.Join(history, "\n"), i, args, got, want)

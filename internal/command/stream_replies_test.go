@@ -58,7 +58,9 @@ func TestLargeRepliesAreStaged(t *testing.T) {
 	}
 	for _, key := range []string{"s", "t"} {
 		for i := range n {
-			both("XADD", key, fmt.Sprint(i+1, "-0"), "f", value)
+			argv := argvOf("XADD", key, fmt.Sprint(i+1, "-0"), "f", value)
+			plain.exec(argv)
+			staged.exec(argv)
 		}
 		both("XGROUP", "CREATE", key, "g", "0")
 		both("XGROUP", "CREATE", key, "h", "0")
