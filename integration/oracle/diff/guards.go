@@ -68,7 +68,7 @@ func guardTable() map[string]guard {
 		t[c] = guardOffsets
 	}
 	t["bitfield"] = guardField
-	t["lset"] = guardIndex
+	t["lset"], t["restore"] = guardIndex, guardTTL
 	maps.Copy(t, entryGuards())
 	return t
 }

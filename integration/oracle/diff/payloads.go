@@ -69,6 +69,17 @@ func (r *Runner) swapped(c Cmd) (out [2]Cmd, err error) {
 	return out, nil
 }
 
+// guardTTL keeps the deadlines that RESTORE sets below 2^63 ms. Redis's wrap around there: the key
+// stays until the expiry cycle meets it. Ours is the largest deadline then.
+func guardTTL(_ *Generator, args [][]byte) [][]byte {
+	if len(args) > 2 {
+		if ttl, err := strconv.ParseInt(string(args[2]), 10, 64); err == nil && ttl > 1<<62 {
+			args[2] = []byte("4000000000000")
+		}
+	}
+	return args
+}
+
 // payload returns the payload of RESTORE. In rounds that sort it is never what another server
 // dumped: redis's SORT changes the encoding of what it reads, and the payload would carry that.
 // Other references refuse what Godwit and Redis 8 dump.
