@@ -185,6 +185,35 @@ type Config struct {
 	// are above 0.
 	MinReplicasToWrite, MinReplicasMaxLag int
 
+	// Replication, see table_replication.go.
+	ReplicaOf                   string // the master: "host port", "" if this server is one
+	MasterAuth                  string
+	MasterUser                  string
+	ReplicaServeStaleData       bool
+	ReplicaReadOnly             bool
+	ReplicaPriority             int64
+	ReplicaAnnounced            bool
+	ReplicaAnnounceIP           string
+	ReplicaAnnouncePort         int64
+	ReplicaIgnoreMaxmemory      bool
+	ReplicaIgnoreDiskErrors     bool
+	ReplicaLazyFlush            bool
+	TLSReplication              bool
+	ReplPingPeriod              int64 // seconds
+	ReplTimeout                 int64 // seconds
+	ReplDisableTCPNoDelay       bool
+	ReplBacklogSize             int64 // bytes
+	ReplBacklogTTL              int64 // seconds
+	ReplDisklessSync            bool
+	ReplDisklessSyncDelay       int64 // seconds
+	ReplDisklessSyncMaxReplicas int64
+	ReplDisklessLoad            string
+	ReplRDBChannel              bool
+	ReplicaFullSyncBufferLimit  int64 // bytes
+	RDBDelSyncFiles             bool
+	PropagationErrorBehavior    string
+	BindSourceAddr              string
+
 	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY
 
 	held     map[string]any  // values of directives without a field, as pointers

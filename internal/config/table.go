@@ -111,7 +111,7 @@ func tlsTable() []Directive {
 		later("tls-client-key-file-pass", "", Sensitive|Volatile, "Passphrase of that key.",
 			str(held[string]("tls-client-key-file-pass"))),
 		later("tls-replication", "no", 0, "Use TLS towards the primary.",
-			yesNo(held[bool]("tls-replication"))),
+			yesNo(func(c *Config) *bool { return &c.TLSReplication })),
 		later("tls-cluster", "no", 0, "Use TLS on the cluster bus.",
 			yesNo(held[bool]("tls-cluster"))),
 	}
@@ -236,7 +236,7 @@ func fileTable() []Directive {
 			Doc:   "Check payloads of RESTORE and snapshots thoroughly.",
 			value: enum(sanitizing, func(c *Config) *Sanitizing { return &c.SanitizeDumpPayload })},
 		later("rdb-del-sync-files", "no", 0, "Delete snapshots made for replicas.",
-			yesNo(held[bool]("rdb-del-sync-files"))),
+			yesNo(func(c *Config) *bool { return &c.RDBDelSyncFiles })),
 		{Name: "rdb-save-incremental-fsync", Default: "yes",
 			Doc:   "Sync a snapshot to disk as it grows.",
 			value: yesNo(func(c *Config) *bool { return &c.RDBSaveIncrementalFsync })},

@@ -22,7 +22,7 @@ func newerTable() []Directive {
 			str(held[string]("locale-collate"))),
 		later("replica-full-sync-buffer-limit", "0", 0,
 			"Bytes of changes that a replica keeps during a full sync.",
-			memory(0, maxLong, held[int64]("replica-full-sync-buffer-limit"))),
+			memory(0, maxLong, func(c *Config) *int64 { return &c.ReplicaFullSyncBufferLimit })),
 		later("cluster-announce-human-nodename", "", 0,
 			"Name that a node gives of itself to people.",
 			nodeName(held[string]("cluster-announce-human-nodename"))),

@@ -34,6 +34,9 @@
 //	loading.go          the state of a data set that is being read
 //	persistence.go      what is known of saves, and what INFO says of them
 //	propagate.go        sending what commands change to log and replicas
+//	replicas.go         servers that copy this one
+//	master.go           the server that this one copies
+//	replication.go      the history of the data set: ids and offsets
 //
 //	watch.go            WATCH
 //	multi.go            the queue of a transaction

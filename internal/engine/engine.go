@@ -93,7 +93,7 @@ type Engine struct {
 	clock
 	rng       *rand.Rand
 	runID     string
-	replID    string
+	repl      replication
 	errs      map[string]int64
 	cmds      []CommandStats
 	mem       memoryState
@@ -116,12 +116,6 @@ type Engine struct {
 
 // RunID returns 40 hexadecimal characters that identify this run of the server.
 func (e *Engine) RunID() string { return e.runID }
-
-// ReplID returns 40 hexadecimal characters that identify the data set's history, for replication.
-func (e *Engine) ReplID() string { return e.replID }
-
-// NewReplID begins a new history (DEBUG CHANGE-REPL-ID).
-func (e *Engine) NewReplID() { e.replID = e.hexID(40) }
 
 // Rand returns the engine's random source.
 func (e *Engine) Rand() *rand.Rand { return e.rng }

@@ -31,7 +31,8 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	}
 	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
 	e.initAccess()
-	e.runID, e.replID = e.hexID(40), e.hexID(40)
+	e.runID = e.hexID(40)
+	e.NewReplID()
 	e.cmds = make([]CommandStats, len(table.All()))
 	e.configureLogs()
 	e.ExpectInput(math.MaxInt)

@@ -103,6 +103,9 @@ func (f *Feed) Attached() Targets { return f.attached }
 // not count.
 func (f *Feed) Offset() int64 { return f.offset }
 
+// SetOffset sets what Offset returns: the stream goes on from there.
+func (f *Feed) SetOffset(n int64) { f.offset = n }
+
 // Send sends a command to those of the targets that are attached, as a unit of its own or as a part
 // of the open one. argv is borrowed.
 func (f *Feed) Send(to Targets, db int, argv [][]byte) {
