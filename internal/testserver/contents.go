@@ -173,11 +173,26 @@ func (c *Contents) value(conn *client.Client, typ, name, key string, v client.Va
 		return fmt.Sprintf("%q", members), nil
 	case "hash":
 		return c.hash(conn, name, key, v)
+	case "zset":
+		return scores(v), nil
 	case "stream":
 		full, err := conn.Do("XINFO", "STREAM", key, "FULL", "COUNT", 0)
 		return v.String() + "\n" + stream(full), err
 	}
 	return v.String(), nil
+}
+
+// scores renders a sorted set. Redis 7.0 prints scores with more digits than they need.
+func scores(v client.Value) string {
+	var b strings.Builder
+	for i := 0; i+1 < len(v.Elems); i += 2 {
+		score := v.Elems[i+1].Text()
+		if f, err := strconv.ParseFloat(score, 64); err == nil {
+			score = strconv.FormatFloat(f, 'g', -1, 64)
+		}
+		fmt.Fprintf(&b, "%q=%s ", v.Elems[i].Text(), score)
+	}
+	return b.String()
 }
 
 // hash renders a hash and reads the deadlines of its fields.
@@ -205,27 +220,32 @@ func (c *Contents) hash(conn *client.Client, name, key string, v client.Value) (
 }
 
 // streamFacts are the names within XINFO STREAM FULL that are the same on a master and its
-// replicas, whatever servers they are.
+// replicas, whatever servers they are. Redis and Valkey do not tell their replicas how many entries
+// a group has read, nor of consumers that XAUTOCLAIM has made without giving them an entry.
 var streamFacts = []string{"length", "last-generated-id", "max-deleted-entry-id", "entries-added",
-	"groups", "name", "last-delivered-id", "entries-read", "pel-count", "pel", "consumers",
-	"pending"}
+	"groups", "name", "last-delivered-id", "pel-count", "pel", "consumers", "pending"}
 
-// stream renders XINFO STREAM FULL. Of a pending entry it leaves out when it was delivered: that of
-// entries that are moved by other commands than XREADGROUP is the replica's own time.
+// stream renders XINFO STREAM FULL. Of pending entries it leaves out when they were delivered, and
+// it leaves out consumers that have none.
 func stream(v client.Value) string {
 	var b strings.Builder
 	m := named(v)
+	if _, consumer := m["seen-time"]; consumer && m["pel-count"].Int == 0 {
+		return ""
+	}
 	for _, name := range streamFacts {
 		switch value, has := m[name]; {
 		case !has:
 		case name == "groups" || name == "consumers":
 			var list []string
 			for _, one := range value.Elems {
-				list = append(list, stream(one))
+				if text := stream(one); text != "" {
+					list = append(list, text)
+				}
 			}
 			slices.Sort(list)
 			fmt.Fprintf(&b, "%s %q ", name, list)
-		case name == "pel":
+		case name == "pel" || name == "pending":
 			for _, e := range value.Elems {
 				// id, consumer, time, count; or, of a consumer, id, time, count
 				if n := len(e.Elems); n > 2 {
