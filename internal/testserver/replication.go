@@ -140,3 +140,9 @@ func (s *Server) WaitSame(replicas ...*Server) error {
 	}
 	return nil
 }
+
+// HostPort returns the two parts of the server's address.
+func (s *Server) HostPort() (host, port string) {
+	host, port, _ = net.SplitHostPort(s.Addr)
+	return host, port
+}

@@ -1,0 +1,124 @@
+package replication
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testseed"
+	"godwit/internal/testserver"
+)
+
+// rounds returns how often to cut each link, of a test that cuts that often by itself.
+func rounds(usual int) int {
+	if *cuts > 0 {
+		return *cuts
+	}
+	return usual
+}
+
+// TestCuts cuts the link between a master with writers and its replica again and again: within
+// commands, after a stall, on a slow line. Nothing is lost, and as the backlog has everything, there
+// is one full sync only.
+func TestCuts(t *testing.T) {
+	seed := testseed.New(t)
+	pairs := []pair{{godwit, godwit}, {godwit, redis8}, {redis8, godwit}}
+	if *cuts > 0 {
+		pairs = ours()
+	}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		master, replica := p.start(t, bigBacklog...)
+		fill(t, master, seed, 300, p.master, p.replica)
+		proxy := testserver.RunProxy(t, master, seed)
+		link(t, replica, proxy.Addr)
+		require.NoError(t, master.WaitSame(replica))
+		rnd := rand.New(rand.NewPCG(seed, 77))
+		writers := startLoad(t, master, seed+1, 3, p.master, p.replica)
+		n := rounds(5)
+		for range n {
+			harm(t, proxy, rnd)
+			require.NoError(t, replica.WaitLink())
+		}
+		writers.stop(t)
+		require.NoError(t, master.WaitSame(replica))
+		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+		require.GreaterOrEqual(t, stat(t, master, "sync_partial_ok"), int64(n))
+	})
+}
+
+// harm harms the connections of a proxy in one of several ways and cuts them in the end.
+func harm(t *testing.T, proxy *testserver.Proxy, rnd *rand.Rand) {
+	t.Helper()
+	before := proxy.Cuts()
+	switch rnd.IntN(5) {
+	case 0:
+		proxy.Stall(true)
+		time.Sleep(time.Duration(rnd.IntN(30)) * time.Millisecond)
+		proxy.Cut()
+		proxy.Stall(false)
+	case 1:
+		proxy.Delay(time.Duration(rnd.IntN(5)) * time.Millisecond)
+		proxy.CutWithin(20_000)
+	case 2:
+		proxy.Throttle(200_000 + rnd.IntN(1_000_000))
+		proxy.CutWithin(30_000)
+	default:
+		proxy.CutWithin(100_000)
+	}
+	require.Eventually(t, func() bool { return proxy.Cuts() > before }, testserver.Patience,
+		time.Millisecond)
+	proxy.Delay(0)
+	proxy.Throttle(0)
+}
+
+// TestCutsDuringFullSync cuts links while the data itself is on its way. What has arrived of it is
+// of no use, and no client of the replica sees it.
+func TestCutsDuringFullSync(t *testing.T) {
+	seed := testseed.New(t)
+	pairs := []pair{{godwit, godwit}, {godwit, valkey9}, {redis8, godwit}, {redis7, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		master, replica := p.start(t, bigBacklog...)
+		do(t, master, "DEBUG", "POPULATE", 20_000, "key", 100)
+		fill(t, master, seed, 300, p.master, p.replica)
+		proxy := testserver.RunProxy(t, master, seed)
+		writers := startLoad(t, master, seed+1, 1, p.master, p.replica)
+		proxy.Throttle(20 << 20)
+		proxy.CutWithin(1_000_000)
+		require.NoError(t, replica.FollowAddr(proxy.Addr))
+		const n = 2
+		for i := range n {
+			require.Eventually(t, func() bool { return proxy.Cuts() > i }, testserver.Patience,
+				time.Millisecond)
+			proxy.CutWithin(1_000_000)
+		}
+		require.Eventually(t, func() bool { return proxy.Cuts() > n }, testserver.Patience,
+			time.Millisecond)
+		proxy.Throttle(0)
+		require.NoError(t, replica.WaitLink())
+		writers.stop(t)
+		require.NoError(t, master.WaitSame(replica))
+	})
+}
+
+// TestSlowFullSync has a replica on a line that is too slow for what is written while it syncs. The
+// stream waits for it: one sync is enough.
+func TestSlowFullSync(t *testing.T) {
+	seed := testseed.New(t)
+	pairs := []pair{{godwit, godwit}, {godwit, redis7}, {redis8, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		// a backlog that the stream of the sync does not fit in
+		master, replica := p.start(t, "--repl-backlog-size", "16kb")
+		do(t, master, "DEBUG", "POPULATE", 10_000, "key", 200)
+		proxy := testserver.RunProxy(t, master, seed)
+		proxy.Throttle(8 << 20)
+		require.NoError(t, replica.FollowAddr(proxy.Addr))
+		writers := startLoad(t, master, seed+1, 2, p.master, p.replica)
+		require.NoError(t, replica.WaitLink())
+		writers.stop(t)
+		proxy.Throttle(0)
+		require.NoError(t, master.WaitSame(replica))
+		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+	})
+}
