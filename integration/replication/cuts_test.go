@@ -2,6 +2,7 @@ package replication
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -34,18 +35,29 @@ func TestCuts(t *testing.T) {
 		proxy := testserver.RunProxy(t, master, seed)
 		link(t, replica, proxy.Addr)
 		require.NoError(t, master.WaitSame(replica))
+		denied := stat(t, master, "sync_partial_err")
 		rnd := rand.New(rand.NewPCG(seed, 77))
 		writers := startLoad(t, master, seed+1, 3, p.master, p.replica)
-		n := rounds(5)
-		for range n {
+		for range rounds(5) {
+			before := syncs(t, master)
 			harm(t, proxy, rnd)
+			require.Eventually(t, func() bool { return syncs(t, master) > before },
+				testserver.Patience, time.Millisecond)
 			require.NoError(t, replica.WaitLink())
 		}
 		writers.stop(t)
 		require.NoError(t, master.WaitSame(replica))
-		require.EqualValues(t, 1, stat(t, master, "sync_full"))
-		require.GreaterOrEqual(t, stat(t, master, "sync_partial_ok"), int64(n))
+		require.Equal(t, denied, stat(t, master, "sync_partial_err"))
+		if p.replica != redis8 { // which now and then forgets where it was when a link is reset
+			require.EqualValues(t, 1, stat(t, master, "sync_full"))
+		}
 	})
+}
+
+// syncs returns how often a server has synchronised replicas.
+func syncs(t *testing.T, s *testserver.Server) int64 {
+	t.Helper()
+	return stat(t, s, "sync_full") + stat(t, s, "sync_partial_ok")
 }
 
 // harm harms the connections of a proxy in one of several ways and cuts them in the end.
@@ -80,7 +92,7 @@ func TestCutsDuringFullSync(t *testing.T) {
 	pairs := []pair{{godwit, godwit}, {godwit, valkey9}, {redis8, godwit}, {redis7, godwit}}
 	forPairs(t, pairs, func(t *testing.T, p pair) {
 		master, replica := p.start(t, bigBacklog...)
-		do(t, master, "DEBUG", "POPULATE", 20_000, "key", 100)
+		noise(t, master, rand.New(rand.NewPCG(seed, 3)), 3000)
 		fill(t, master, seed, 300, p.master, p.replica)
 		proxy := testserver.RunProxy(t, master, seed)
 		writers := startLoad(t, master, seed+1, 1, p.master, p.replica)
@@ -110,9 +122,9 @@ func TestSlowFullSync(t *testing.T) {
 	forPairs(t, pairs, func(t *testing.T, p pair) {
 		// a backlog that the stream of the sync does not fit in
 		master, replica := p.start(t, "--repl-backlog-size", "16kb")
-		do(t, master, "DEBUG", "POPULATE", 10_000, "key", 200)
+		noise(t, master, rand.New(rand.NewPCG(seed, 3)), 3000)
 		proxy := testserver.RunProxy(t, master, seed)
-		proxy.Throttle(8 << 20)
+		proxy.Throttle(4 << 20)
 		require.NoError(t, replica.FollowAddr(proxy.Addr))
 		writers := startLoad(t, master, seed+1, 2, p.master, p.replica)
 		require.NoError(t, replica.WaitLink())
@@ -121,4 +133,19 @@ func TestSlowFullSync(t *testing.T) {
 		require.NoError(t, master.WaitSame(replica))
 		require.EqualValues(t, 1, stat(t, master, "sync_full"))
 	})
+}
+
+// noise writes kilobytes that cannot be compressed, one under each key.
+func noise(t *testing.T, s *testserver.Server, rnd *rand.Rand, keys int) {
+	t.Helper()
+	c := s.Client(t)
+	value := make([]byte, 1000)
+	for i := range keys {
+		for j := range value {
+			value[j] = byte(rnd.Uint32())
+		}
+		c.Queue("SET", "noise:"+strconv.Itoa(i), value)
+	}
+	_, err := c.Pipeline()
+	require.NoError(t, err)
 }

@@ -31,7 +31,15 @@ var (
 	cuts = flag.Int("cuts", 0, "how often to cut each pair's link; 0: a few times")
 )
 
-func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
+// TestMain runs more tests at a time than there are cores: mostly they wait for servers that have
+// lost their master, and look for it once a second.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if set := flag.Lookup("test.parallel"); set.Value.String() == set.DefValue {
+		_ = set.Value.Set("8")
+	}
+	os.Exit(testserver.Main(m))
+}
 
 // pair is a master with its replica. Where a test has more servers, replicas of the replica are of
 // the master's kind.
@@ -53,6 +61,8 @@ func ours() (all []pair) {
 
 // forPairs runs a test for each pair at the same time, or for those that the command line names.
 func forPairs(t *testing.T, pairs []pair, test func(t *testing.T, p pair)) {
+	t.Helper()
+	t.Parallel()
 	if *pairList != "" {
 		pairs = nil
 		for word := range strings.SplitSeq(*pairList, ",") {
