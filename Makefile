@@ -19,9 +19,10 @@ CONFDIR   = $(DESTDIR)$(PREFIX)/etc
 # soak and go test by itself take another one each time.
 export GODWIT_SEED ?= $(SEED)
 
-.PHONY: all help build install uninstall peers replication failover demo-ha hostile hostile-short run test test-race \
-	test-repeat soak soak-short lint format check crash bench bench-quick bench-persist \
-	bench-streams bench-replication figures pgo fuzz fuzz-short oracle clean
+.PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
+	test-repeat soak soak-short lint format check crash replication failover demo-ha bench \
+	bench-quick bench-persist bench-streams bench-replication figures pgo fuzz fuzz-short \
+	oracle clean
 
 all: build
 

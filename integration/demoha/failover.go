@@ -83,6 +83,13 @@ func (d *diary) add(what string) {
 	d.entries = append(d.entries, entry{time.Now(), what})
 }
 
+// last returns when the last entry was made.
+func (d *diary) last() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.entries[len(d.entries)-1].at
+}
+
 func (d *diary) close() {
 	for _, c := range d.clients {
 		c.Close()
@@ -119,11 +126,11 @@ func (g *group) run(ctx context.Context) (r result, err error) {
 	if err := w.waitAccepted(ctx, 1000); err != nil {
 		return r, err
 	}
-	moment := time.Now()
+	d.add("the master is " + map[bool]string{true: "stopped", false: "killed"}[g.freeze])
+	moment := d.last()
 	if err := g.end(); err != nil {
 		return r, err
 	}
-	d.add("the master is " + map[bool]string{true: "stopped", false: "killed"}[g.freeze])
 	master, rest, err := g.promoted(ctx)
 	if err != nil {
 		return r, err

@@ -63,6 +63,7 @@ func (w *writers) write(ctx context.Context, i int, pause time.Duration) {
 		a.got, a.ok = time.Now(), err == nil
 		if err != nil {
 			a.text = err.Error()
+			time.Sleep(5 * time.Millisecond)
 		}
 		w.note(key, a)
 		time.Sleep(pause)
