@@ -22,7 +22,7 @@ type model struct {
 	l       *Backlog
 	all     []byte // since offset 1000
 	seen    int64  // published
-	first   int64 // of the history at the last check
+	first   int64  // of the history at the last check
 	keep    int64
 	readers map[*Reader]int64
 }
@@ -35,7 +35,7 @@ func TestBacklog(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for range 30 {
 		m := &model{t: t, pool: arena.NewPool(), keep: 16 << 10, readers: map[*Reader]int64{},
-			seen: modelStart}
+			seen: modelStart, first: modelStart}
 		m.l = New(m.pool, modelStart, m.keep)
 		for range 600 {
 			m.step(rnd)
