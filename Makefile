@@ -83,7 +83,7 @@ oracle: build ## a million commands compared with Redis 8, fewer with the others
 	bin/oracle -redis redis8 -n 1000000 -seed $(SEED) -godwit bin/godwit-server
 	bin/oracle -redis valkey9 -n 300000 -seed $(SEED) -godwit bin/godwit-server
 	bin/oracle -redis redis7 -n 300000 -seed $(SEED) -godwit bin/godwit-server
-	$(GO) test ./integration/oracle/followers -count=1 -v -n 100000
+	$(GO) test ./integration/oracle/followers -count=1 -v -number 100000
 
 crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is lost
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200

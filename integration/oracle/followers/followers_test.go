@@ -1,7 +1,7 @@
 // Package followers runs the oracle's random streams on a master whose replicas are servers of other
 // kinds. Their links are cut meanwhile. After each round all must have the same data.
 //
-//	go test ./integration/oracle/followers -count=1 -v -n 300000
+//	go test ./integration/oracle/followers -count=1 -v -number 300000
 //	go test ./integration/oracle/followers -count=1 -v -master redis8 -replicas redis8
 //
 // A round that fails is run again without cuts, and made as short as it can be.
@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	number = flag.Int("n", 12_000, "commands for each master")
+	number = flag.Int("number", 12_000, "commands for each master")
 	first  = flag.Int("first", 0, "number of the first round: with the seed of a report, its round")
 	master = flag.String("master", "", "the only master; empty: several")
 	others = flag.String("replicas", "", "its replicas, comma separated")
