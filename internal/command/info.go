@@ -25,7 +25,12 @@ func (t *infoText) num(name string, n int64) { t.str(name, strconv.FormatInt(n, 
 
 func (t *infoText) nums(pairs ...any) {
 	for i := 0; i < len(pairs); i += 2 {
-		t.num(pairs[i].(string), int64(pairs[i+1].(int)))
+		switch n := pairs[i+1].(type) {
+		case int:
+			t.num(pairs[i].(string), int64(n))
+		case int64:
+			t.num(pairs[i].(string), n)
+		}
 	}
 }
 
@@ -158,15 +163,25 @@ func infoClients(t *infoText) {
 // infoReplication shows what holds without replicas: the replication ID is set, and the offset
 // stays 0.
 func infoReplication(t *infoText) {
-	t.str("role", "master")
+	if t.e.IsReplica() {
+		t.str("role", "slave")
+		infoReplica(t)
+	} else {
+		t.str("role", "master")
+	}
 	t.num("connected_slaves", 0)
 	if cfg := t.e.Cfg; cfg.MinReplicasToWrite > 0 && cfg.MinReplicasMaxLag > 0 {
 		t.num("min_slaves_good_slaves", 0)
 	}
 	t.str("master_failover_state", "no-failover")
 	t.str("master_replid", t.e.ReplID())
-	t.str("master_replid2", strings.Repeat("0", 40))
-	t.nums("master_repl_offset", 0, "second_repl_offset", -1, "repl_backlog_active", 0)
+	id2, second := t.e.ReplID2()
+	if id2 == "" {
+		id2 = strings.Repeat("0", 40)
+	}
+	t.str("master_replid2", id2)
+	t.nums("master_repl_offset", t.e.ReplOffset(), "second_repl_offset", second,
+		"repl_backlog_active", 0)
 	t.str("repl_backlog_size", directive(t.e, "repl-backlog-size"))
 	t.nums("repl_backlog_first_byte_offset", 0, "repl_backlog_histlen", 0)
 }

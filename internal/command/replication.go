@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"godwit/internal/engine"
-	"godwit/internal/object"
 )
 
 // errNoReplication is the reply to a command that would make the server a replica, or a master of
@@ -24,18 +23,6 @@ func replicationHandlers() engine.Handlers {
 		"sync":      func(c *engine.Ctx) { c.Err(errNoReplication) },
 		"replconf":  replconfCmd,
 	}
-}
-
-func replicaofCmd(c *engine.Ctx) {
-	if is(c.Args[1], "no") && is(c.Args[2], "one") {
-		c.OK()
-		return
-	}
-	if port, ok := object.ParseInt(c.Args[2]); !ok || port < 0 || port > 65535 {
-		c.Err("ERR Invalid master port")
-		return
-	}
-	c.Err(errNoReplication)
 }
 
 // failoverCmd checks its options first, in any order and each at most once. Then it replies that
@@ -118,6 +105,9 @@ func replconfCmd(c *engine.Ctx) {
 			if id, ok := intArg(c, value); ok {
 				c.Err(fmt.Sprintf("ERR Unrecognized RDB client id: %d", id))
 			}
+			return
+		case is(args[0], "getack") && c.Client.Origin == engine.OriginMaster:
+			c.E.AckMaster()
 			return
 		case is(args[0], "ack"), is(args[0], "getack"):
 			c.Err(errNoReplication) // Redis replies only to a replica, and leaves others waiting.

@@ -20,6 +20,10 @@ func serverHandlers() engine.Handlers {
 }
 
 func roleCmd(c *engine.Ctx) {
+	if c.E.IsReplica() {
+		replicaRole(c)
+		return
+	}
 	c.Array(3)
 	c.BulkString("master")
 	c.Int(0)
