@@ -257,8 +257,8 @@ func TestLaterAndIgnored(t *testing.T) {
 		}
 	}
 	c := mustLoad(t)
-	for name, value := range map[string]string{"cluster-node-timeout": "7", "jemalloc-bg-thread": "no",
-		"tls-key-file-pass": "x", "rdma-port": "1"} {
+	for name, value := range map[string]string{"cluster-node-timeout": "7",
+		"jemalloc-bg-thread": "no", "tls-key-file-pass": "x", "rdma-port": "1"} {
 		if err := c.Set([][2]string{{name, value}}, nil); err != nil || len(c.Warnings()) != 1 {
 			t.Errorf("CONFIG SET %s: %v", name, err)
 		}

@@ -38,8 +38,8 @@ func (e *Engine) SetMaster(host string, port int, by *Client) bool {
 	return true
 }
 
-// Promote makes the server a master (REPLICAOF NO ONE). Its history goes on under a new id; replicas
-// of the old one, and of this server, may go on from where they are.
+// Promote makes the server a master (REPLICAOF NO ONE). Its history goes on under a new id.
+// Replicas of the old one, and of this server, may go on from where they are.
 func (e *Engine) Promote(by *Client) {
 	m := e.repl.master
 	if m == nil {
