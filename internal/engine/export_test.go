@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"godwit/internal/persist"
+)
 
 // PassTime moves the steady clock by d, as if so much time had passed. The wall clock stays.
 func (e *Engine) PassTime(d time.Duration) {
@@ -38,3 +42,20 @@ func (e *Engine) HugeRefused() bool {
 
 // StirredClients returns how many clients the cron goes round.
 func (e *Engine) StirredClients() int { return e.clientMem.stirred.Len() }
+
+// StartSync begins a snapshot for replicas.
+func (e *Engine) StartSync(o persist.SyncOptions, dest persist.SyncDest, done func(error)) error {
+	return e.startSync(o, dest, done)
+}
+
+// CancelSync ends it.
+func (e *Engine) CancelSync() { e.cancelSync() }
+
+// BeReplicaOf makes the server a replica that is at its own place in its history.
+func (e *Engine) BeReplicaOf(host string, db int) {
+	e.repl.master = &Master{Host: host, cached: true, db: db}
+}
+
+// MasterDB returns the database that the master's stream has selected, and whether the replica can
+// go on in it.
+func (e *Engine) MasterDB() (db int, cached bool) { return e.repl.master.db, e.repl.master.cached }

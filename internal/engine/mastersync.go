@@ -45,9 +45,12 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, alive func()) error {
 	o := persist.RDBLoadOptions{Log: e.Log, NoChecksum: !e.Cfg.RDBChecksum, Base: true, Size: size,
 		KeyDelay: int64(e.Cfg.KeyLoadDelay)}
 	e.Release()
-	_, _, err := persist.LoadRDB(src, t, o)
+	loaded, err := persist.LoadRDB(src, t, o)
 	e.EnterBetween()
 	defer e.Release()
+	if db := loaded.Point.DB; db < e.KS.Databases() {
+		a.db = db
+	}
 	a.endLoad(err)
 	if err != nil {
 		return fmt.Errorf("Failed trying to load the MASTER synchronization DB from disk: %w", err)

@@ -37,8 +37,8 @@ const (
 // Target takes the bytes of units, in order.
 type Target interface {
 	// BeginUnit returns the buffer that a unit will be appended to, nil if the target wants none
-	// now.
-	BeginUnit() *Buffer
+	// now. The unit is expected to need room for n bytes at most.
+	BeginUnit(n int) *Buffer
 	// EndBatch is called when a batch of commands ends, before its replies are sent.
 	EndBatch()
 }
@@ -106,6 +106,16 @@ func (f *Feed) Offset() int64 { return f.offset }
 // SetOffset sets what Offset returns: the stream goes on from there.
 func (f *Feed) SetOffset(n int64) { f.offset = n }
 
+// Selected returns the database that the stream of the replicas has selected, NoDB for none.
+func (f *Feed) Selected() int {
+	if f.attached&Replicas != 0 {
+		if b := f.targets[bits.TrailingZeros8(uint8(Replicas))].BeginUnit(0); b != nil {
+			return b.DB
+		}
+	}
+	return NoDB
+}
+
 // Send sends a command to those of the targets that are attached, as a unit of its own or as a part
 // of the open one. argv is borrowed.
 func (f *Feed) Send(to Targets, db int, argv [][]byte) {
@@ -118,11 +128,12 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 		return
 	}
 	var text []byte // of the command
+	room := selectBytes + resp.CommandRoom(argv)
 	for i := range f.targets {
 		if to&(1<<i) == 0 {
 			continue
 		}
-		b := f.targets[i].BeginUnit()
+		b := f.targets[i].BeginUnit(room)
 		if b == nil {
 			continue
 		}
@@ -146,7 +157,7 @@ func (f *Feed) Relay(text []byte) {
 		return
 	}
 	i := bits.TrailingZeros8(uint8(Replicas))
-	if b := f.targets[i].BeginUnit(); b != nil {
+	if b := f.targets[i].BeginUnit(len(text)); b != nil {
 		b.B = append(b.B, text...)
 		b.DB = NoDB
 		f.count(i, len(text))

@@ -18,14 +18,17 @@ type Recorder struct {
 }
 
 // Attach makes a Recorder the target Log of a feed.
-func Attach(f *propagation.Feed) *Recorder {
+func Attach(f *propagation.Feed) *Recorder { return AttachTo(f, propagation.Log) }
+
+// AttachTo makes a Recorder a target of a feed.
+func AttachTo(f *propagation.Feed, to propagation.Targets) *Recorder {
 	r := &Recorder{}
-	f.Attach(propagation.Log, r)
+	f.Attach(to, r)
 	return r
 }
 
 // BeginUnit implements propagation.Target.
-func (r *Recorder) BeginUnit() *propagation.Buffer {
+func (r *Recorder) BeginUnit(int) *propagation.Buffer {
 	r.starts = append(r.starts, len(r.buf.B))
 	r.buf.DB = propagation.NoDB // each unit says which database it is of
 	return &r.buf
