@@ -48,6 +48,9 @@ func (h hooks) Removed(key []byte, db int, _ bool) {
 // changed tells WATCH, client-side caching and waiting clients that a key has changed. by is the
 // client whose command did it, nil for expiry and eviction.
 func (e *Engine) changed(key []byte, db int, by *Client) {
+	if e.repl.master != nil {
+		e.noteLocal(key, db, by)
+	}
 	e.keyChanged(key, db)
 	e.keyInvalid(key, by)
 	e.blocking.keyChanged(key, db)

@@ -38,6 +38,7 @@
 //	master.go           the server that this one copies: the types
 //	replication.go      the history of the data set: ids and offsets
 //	masterstate.go      what follows from the state of the link to the master
+//	localkeys.go        keys that clients of a writable replica have changed
 //	propagate.go        sending what commands change to log and replicas
 //
 //	watch.go            WATCH

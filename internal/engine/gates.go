@@ -130,9 +130,16 @@ func (e *Engine) scriptGates(r *runningScript) refusal {
 	r.noWrites = r.ReadOnly || r.Declared && r.Flags&script.NoWrites != 0
 	r.oom = over && !(r.Declared && r.Flags&script.AllowOOM != 0)
 	writes := r.Flags&script.NoWrites == 0
+	stale := !obeyed && e.servesNothing()
 	switch {
+	// A script that declares nothing may read anything.
+	case stale && !(r.Declared && r.Flags&script.AllowStale != 0):
+		return ErrMasterDown
 	case !r.Declared:
 		return passed
+	// A script must not fail in its middle, as below.
+	case writes && !obeyed && e.readOnly():
+		return ErrReadOnly
 	// EVAL_RO and its kin promise to their users that nothing is written.
 	case writes && r.ReadOnly:
 		return errScriptROWrite
@@ -176,8 +183,12 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 	// As Redis, which counts PUBLISH as a write here.
 	case r.noWrites && cmd.Flags&(spec.Write|spec.MayReplicate) != 0:
 		return errScriptWrite
+	case cmd.Is(spec.Write) && !obeyed && e.readOnly():
+		return ErrReadOnly
 	case cmd.Is(spec.Write) && !obeyed && e.diskError() != "":
 		return refusal(e.diskError())
+	case !cmd.Is(spec.Stale) && !obeyed && e.servesNothing():
+		return errScriptStale
 	case cmd.Is(spec.Write) && !obeyed && e.lacksReplicas():
 		return ErrNoReplicas
 	// One that has written may finish what it began.

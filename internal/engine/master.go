@@ -43,7 +43,8 @@ type Master struct {
 	attempts   int64 // of the present synchronization
 	attemptsAt int64 // in all
 
-	fack fackState
+	fack  fackState
+	local localKeys // see there
 }
 
 // fackState is what is known of the log and the disk: the offset up to which the log is synced is

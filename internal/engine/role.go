@@ -123,6 +123,9 @@ func (e *Engine) masterCron() {
 	if m == nil {
 		return
 	}
+	if len(m.local) > 0 {
+		e.expireLocal()
+	}
 	now := e.Steady()
 	gap := now - m.cronAt
 	m.cronAt = now
@@ -131,7 +134,7 @@ func (e *Engine) masterCron() {
 		e.connectMaster()
 		return
 	}
-	if gap > cronGap && m.cronAt != gap { // nobody has read what the master sent meanwhile
+	if gap > cronGap && gap != now { // nobody has read what the master sent meanwhile
 		c.LastUsed = min(c.LastUsed+gap, now)
 	}
 	if now-c.LastUsed > e.Cfg.ReplTimeout*1000 {
