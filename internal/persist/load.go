@@ -73,6 +73,7 @@ func LoadRDB(src io.Reader, t RDBTarget, o RDBLoadOptions) (n RDBLoaded, err err
 	l.r = rdb.NewReader(src, read)
 	defer l.r.Close()
 	for !l.done && err == nil {
+		l.r.Wait() // a master may be slow
 		t.Step(func() { err = l.step() })
 		if o.KeyDelay > 0 {
 			time.Sleep(time.Duration(o.KeyDelay) * time.Microsecond)
@@ -104,10 +105,10 @@ type rdbLoader struct {
 	point pointReader
 }
 
-// step loads records for a while.
+// step loads records for a while. It does not wait for the source.
 func (l *rdbLoader) step() error {
 	ks := l.t.Keyspace()
-	for start, i := time.Now(), 0; ; i++ {
+	for start, i := time.Now(), 0; l.r.Ready(); i++ {
 		if i%64 == 63 && time.Since(start) > stepTime {
 			break
 		}
