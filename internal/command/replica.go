@@ -30,8 +30,16 @@ func replicaofCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// replicaRole replies to ROLE on a replica.
-func replicaRole(c *engine.Ctx) {
+func roleCmd(c *engine.Ctx) {
+	if c.E.IsReplica() {
+		roleOfReplica(c)
+	} else {
+		roleOfMaster(c)
+	}
+}
+
+// roleOfReplica replies to ROLE on a replica.
+func roleOfReplica(c *engine.Ctx) {
 	m := c.E.Master()
 	c.Array(5)
 	c.BulkString("slave")

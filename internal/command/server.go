@@ -19,17 +19,6 @@ func serverHandlers() engine.Handlers {
 	}
 }
 
-func roleCmd(c *engine.Ctx) {
-	if c.E.IsReplica() {
-		replicaRole(c)
-		return
-	}
-	c.Array(3)
-	c.BulkString("master")
-	c.Int(0)
-	c.Array(0)
-}
-
 func timeCmd(c *engine.Ctx) {
 	us := c.E.NowMicros()
 	c.Array(2)

@@ -88,6 +88,7 @@ func (e *Engine) Cron() {
 	}
 	e.masterCron()
 	e.persistCron()
+	e.replicationCron()
 	e.makeRoom(nil)
 	e.defragCron()
 	e.expireRecords()

@@ -2,16 +2,6 @@ package engine
 
 import "godwit/internal/object"
 
-// localKeys are keys that clients of a writable replica have changed. On a replica, time hides keys
-// and does not delete them, because the master says when they go. But the master does not know of
-// deadlines that were set here: these keys expire by the replica's own clock.
-type localKeys map[localKey]struct{}
-
-type localKey struct {
-	db  int
-	key string
-}
-
 // localPerTick is how many of these keys one turn of the cron looks at.
 const localPerTick = 1000
 

@@ -47,6 +47,16 @@ type Master struct {
 	local localKeys // see there
 }
 
+// localKeys are keys that clients of a writable replica have changed. On a replica, time hides keys
+// and does not delete them, because the master says when they go. But the master does not know of
+// deadlines that were set here: these keys expire by the replica's own clock.
+type localKeys map[localKey]struct{}
+
+type localKey struct {
+	db  int
+	key string
+}
+
 // fackState is what is known of the log and the disk: the offset up to which the log is synced is
 // found by marks, one at a time.
 type fackState struct {

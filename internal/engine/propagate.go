@@ -95,8 +95,10 @@ func (e *Engine) Commit() {
 	}
 }
 
-// noteLogged remembers up to where the log must be on disk for the client's writes to be.
+// noteLogged remembers up to where the log must be on disk, and replicas must have the stream, for
+// the client's writes to be there.
 func (e *Engine) noteLogged(c *Client) {
+	c.written = e.Feed.Offset()
 	if log := e.persist.aof; log != nil {
 		c.logged = log.Offset()
 	}
