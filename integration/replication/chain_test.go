@@ -18,7 +18,7 @@ func TestChain(t *testing.T) {
 	forPairs(t, pairs, func(t *testing.T, p pair) {
 		args := append(bigBacklog, "--repl-ping-replica-period", "3600")
 		master, middle := p.start(t, args...)
-		low := p.master.Run(t, args...)
+		low := p.run(t, p.master, args...)
 		fill(t, master, seed, 300, p.master, p.replica)
 		proxy := testserver.RunProxy(t, master, seed)
 		link(t, middle, proxy.Addr)

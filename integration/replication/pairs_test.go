@@ -84,7 +84,17 @@ var bigBacklog = []string{"--repl-backlog-size", "256mb"}
 // start starts the two servers of a pair with the same arguments.
 func (p pair) start(t *testing.T, args ...string) (master, replica *testserver.Server) {
 	t.Helper()
-	return p.master.Run(t, args...), p.replica.Run(t, args...)
+	return p.run(t, p.master, args...), p.run(t, p.replica, args...)
+}
+
+// run starts a server of a kind that is one of the pair's. Beside Redis 7.0, Godwit must not send
+// what that cannot read.
+func (p pair) run(t *testing.T, k testserver.Kind, args ...string) *testserver.Server {
+	t.Helper()
+	if k == godwit && (p.master == redis7 || p.replica == redis7) {
+		args = append([]string{"--rdb-version", "10"}, args...)
+	}
+	return k.Run(t, args...)
 }
 
 // link makes the replica one of the server at the address, and waits until it is.

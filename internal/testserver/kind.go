@@ -55,7 +55,7 @@ func (k Kind) Program(t testing.TB) string {
 		t.Fatal(err)
 	}
 	if err != nil {
-		missing(t, err.Error())
+		Missing(t, err.Error())
 	}
 	return path
 }
