@@ -132,7 +132,8 @@ func publish(ctx context.Context, c *blockingConn, sent []atomic.Int64, begin ti
 	for i := range sent {
 		threadSleep(time.Until(begin.Add(time.Duration(i) * every)))
 		sent[i].Store(int64(time.Since(begin)))
-		if _, err := c.Write(resp.AppendCommand(nil, "PUBLISH", lagChannel, message(i))); err != nil {
+		command := resp.AppendCommand(nil, "PUBLISH", lagChannel, message(i))
+		if _, err := c.Write(command); err != nil {
 			return err
 		}
 		if _, err := io.ReadFull(c, reply); err != nil {

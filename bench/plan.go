@@ -75,7 +75,8 @@ func fullPlan() plan {
 		bigValues: 5, bigValueSize: 100 << 20,
 		elements: 1_000_000, bigMembers: 3_000_000, bigOps: 200_000,
 		streamEntries: 10_000_000, streamPause: 200 * time.Millisecond,
-		syncKeys: 5_000_000, persistKeys: 2_000_000, persistWindow: 3 * time.Second, logTime: 5 * time.Second,
+		syncKeys: 5_000_000, persistKeys: 2_000_000, persistWindow: 3 * time.Second,
+		logTime: 5 * time.Second,
 		wakeupTime: 2 * time.Second, lightTime: 2500 * time.Millisecond, idleConns: 5000,
 		multiOps: 2_000_000,
 	}
@@ -161,8 +162,8 @@ func (p *plan) differences() string {
 func (p *plan) small() bool {
 	full := fullPlan()
 	return p.quick || p.rounds < full.rounds || p.scale < full.scale || p.keys < full.keys ||
-		p.persistKeys < full.persistKeys || p.syncKeys < full.syncKeys || p.bigMembers < full.bigMembers ||
-		p.streamEntries < full.streamEntries
+		p.persistKeys < full.persistKeys || p.syncKeys < full.syncKeys ||
+		p.bigMembers < full.bigMembers || p.streamEntries < full.streamEntries
 }
 
 func (p *plan) has(part string) bool { return slices.Contains(p.parts, part) }

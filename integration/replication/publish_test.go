@@ -16,7 +16,8 @@ func TestPublish(t *testing.T) {
 		master, replica := p.start(t)
 		link(t, replica, master.Addr)
 		heard := replica.Client(t)
-		for _, args := range [][]any{{"SUBSCRIBE", "c"}, {"PSUBSCRIBE", "p*"}, {"SSUBSCRIBE", "s"}} {
+		for _, args := range [][]any{{"SUBSCRIBE", "c"}, {"PSUBSCRIBE", "p*"},
+			{"SSUBSCRIBE", "s"}} {
 			_, err := heard.Do(args...)
 			require.NoError(t, err)
 		}
@@ -25,7 +26,8 @@ func TestPublish(t *testing.T) {
 		do(t, master, "SPUBLISH", "s", "3")
 		do(t, master, "EVAL", "redis.call('set', 'k', 'v') redis.call('publish', 'c', '4')", 0)
 		c := master.Client(t)
-		for _, args := range [][]any{{"MULTI"}, {"SET", "k", "w"}, {"PUBLISH", "c", "5"}, {"EXEC"}} {
+		for _, args := range [][]any{{"MULTI"}, {"SET", "k", "w"}, {"PUBLISH", "c", "5"},
+			{"EXEC"}} {
 			c.Queue(args...)
 		}
 		_, err := c.Pipeline()

@@ -1,5 +1,5 @@
-// Package followers runs the oracle's random streams on a master whose replicas are servers of other
-// kinds. Their links are cut meanwhile. After each round all must have the same data.
+// Package followers runs the oracle's random streams on a master whose replicas are servers of
+// other kinds. Their links are cut meanwhile. After each round all must have the same data.
 //
 //	go test ./integration/oracle/followers -count=1 -v -number 300000
 //	go test ./integration/oracle/followers -count=1 -v -master redis8 -replicas redis8
