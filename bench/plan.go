@@ -76,7 +76,7 @@ func fullPlan() plan {
 		elements: 1_000_000, bigMembers: 3_000_000, bigOps: 200_000,
 		streamEntries: 10_000_000, streamPause: 200 * time.Millisecond,
 		syncKeys: 5_000_000, persistKeys: 2_000_000, persistWindow: 3 * time.Second,
-		logTime: 5 * time.Second,
+		logTime:    5 * time.Second,
 		wakeupTime: 2 * time.Second, lightTime: 2500 * time.Millisecond, idleConns: 5000,
 		multiOps: 2_000_000,
 	}
