@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -43,7 +44,7 @@ func demo(ctx context.Context, args []string) error {
 	ack := fs.Int("ack", 0, "min-replicas-to-ack of each Godwit")
 	fs.BoolVar(&s.freeze, "freeze", false, "stop the master with SIGSTOP instead of killing it")
 	fs.StringVar(&s.conf, "conf", s.conf, "the Sentinels' configuration")
-	fs.BoolVar(&s.quick, "quick", false, "let the Sentinels ask and tell ten times as often")
+	fs.BoolVar(&s.quick, "quick", false, "let the Sentinels ask and tell more often")
 	fs.DurationVar(&s.pause, "pause", s.pause, "how long each writer rests between two writes")
 	fs.DurationVar(&s.downAfter, "down-after", s.downAfter, "Sentinel's down-after-milliseconds")
 	if err := fs.Parse(args); err != nil {
@@ -58,13 +59,13 @@ func demo(ctx context.Context, args []string) error {
 		var all []result
 		for run := range *runs {
 			r, err := s.once(ctx)
+			if *runs == 1 || err != nil {
+				r.print()
+			}
 			if err != nil {
 				return fmt.Errorf("%s, run %d: %w", word, run+1, err)
 			}
 			all = append(all, r)
-			if *runs == 1 {
-				r.print()
-			}
 		}
 		summarize(word, all)
 	}
@@ -79,7 +80,7 @@ func (s settings) once(ctx context.Context) (result, error) {
 	}
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*testserver.Patience,
-		fmt.Errorf("no write is accepted"))
+		errors.New("it does not come to an end"))
 	defer cancel()
 	g, err := startGroup(s, dir)
 	defer g.stop()
