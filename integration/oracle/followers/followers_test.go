@@ -199,8 +199,8 @@ func leftOut(t *testing.T) func(name string) bool {
 	}
 }
 
-// setsSparse reports whether the command sets when a HyperLogLog becomes a dense one. It is a string
-// whose bytes clients can read, and a replica goes by its own configuration.
+// setsSparse reports whether the command sets when a HyperLogLog becomes a dense one. It is a
+// string whose bytes clients can read, and a replica goes by its own configuration.
 func setsSparse(c diff.Cmd) bool {
 	return slices.ContainsFunc(c.Args, func(a []byte) bool {
 		return strings.EqualFold(string(a), "hll-sparse-max-bytes")
