@@ -9,9 +9,7 @@ func (e *Engine) NewClient(conn Conn) *Client {
 		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1,
 		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
 	}
-	if conn != nil {
-		c.W.Stage = &clientStage{e, c}
-	}
+	e.stageReplies(c)
 	e.setDefaultUser(c)
 	e.clients.push(c)
 	e.countClient(c)
@@ -33,6 +31,7 @@ func (e *Engine) Forget(c *Client) {
 	e.unpostpone(c)
 	e.forgetWait(c)
 	e.Discard(c)
+	c.held = nil
 }
 
 // Kill closes a client's connection: at once, or behind its reply if its command is the running

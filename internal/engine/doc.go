@@ -33,6 +33,7 @@
 //	scriptmemory.go     memory of scripts, and dropping their stacks
 //	loading.go          the state of a data set that is being read
 //	persistence.go      what is known of saves, and what INFO says of them
+//	confirmstate.go     replies that wait for replicas: the state
 //	propagate.go        sending what commands change to log and replicas
 //	replicas.go         servers that copy this one
 //	master.go           the server that this one copies
@@ -72,6 +73,7 @@
 //	oom.go              what the system refuses
 //	staging.go          large replies on their way to the connection
 //
+//	confirm.go          replies that wait until replicas have the writes
 //	debugging.go        what DEBUG switches and shows
 //	gates.go            what may refuse a command
 //	call.go             running a handler and accounting for it

@@ -94,6 +94,7 @@ type Engine struct {
 	rng       *rand.Rand
 	runID     string
 	repl      replication
+	confirm   confirming
 	errs      map[string]int64
 	cmds      []CommandStats
 	mem       memoryState

@@ -62,6 +62,7 @@ func (e *Engine) noteUnit() {
 // Commit ends the batch of what was propagated so far. A connection calls it whose replies may
 // leave at once.
 func (e *Engine) Commit() {
+	e.askForAcks()
 	e.Feed.EndBatch()
 	if log := e.persist.aof; log != nil {
 		e.Stats.Loop.CommitNanos += int64(log.TakeSpent())

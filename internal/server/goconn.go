@@ -265,12 +265,13 @@ func (c *goConn) collect() {
 		c.kill()
 		return
 	}
-	if cl.CloseAfterReply {
+	ending := cl.CloseAfterReply && !cl.HeldReplies()
+	if ending {
 		c.mu.Lock()
 		c.ending = true
 		c.mu.Unlock()
 	}
-	if len(b) > 0 || cl.CloseAfterReply {
+	if len(b) > 0 || ending {
 		c.notify()
 	}
 }
