@@ -88,7 +88,8 @@ func ours(c *Config, patterns ...string) map[string]string {
 func own(name string) bool {
 	return name == "rdb-version" || name == "compat-version" ||
 		name == "min-replicas-to-ack" || strings.HasPrefix(name, "min-replicas-ack") ||
-		strings.HasPrefix(name, "bf-") || strings.HasPrefix(name, "cf-") || strings.HasPrefix(name, "stream-idmp-")
+		strings.HasPrefix(name, "bf-") ||
+		strings.HasPrefix(name, "cf-") || strings.HasPrefix(name, "stream-idmp-")
 }
 
 func TestDefaultsAreRedisDefaults(t *testing.T) {
