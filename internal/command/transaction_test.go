@@ -450,7 +450,7 @@ func TestTransactionAllocations(t *testing.T) {
 // quietTarget is a target that keeps nothing.
 type quietTarget struct{ buf propagation.Buffer }
 
-func (q *quietTarget) BeginUnit() *propagation.Buffer {
+func (q *quietTarget) BeginUnit(int) *propagation.Buffer {
 	q.buf.B = q.buf.B[:0]
 	return &q.buf
 }

@@ -16,9 +16,11 @@ func (e *Engine) configureConfirm() {
 	f := &e.confirm
 	was := f.on
 	f.on = e.Cfg.MinReplicasToAck > 0
-	if f.on {
+	if f.on && e.repl.master == nil {
 		e.ensureBacklog() // offsets count only then
 	}
+	f.upto = 0
+	e.noteConfirmed()
 	switch reads := f.on && e.Cfg.MinReplicasAckReads; {
 	case reads && f.written == nil:
 		f.seed, f.written = maphash.MakeSeed(), make([]int64, ackTable)
@@ -55,15 +57,16 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 	if c.Writer != &cl.W || len(cl.W.Buf) == at || cl.Conn == nil || cl.Class == ClassReplica {
 		return
 	}
+	on := f.on && e.repl.master == nil
 	part := heldReply{n: len(cl.W.Buf) - at}
 	switch {
-	case !f.on:
+	case !on:
 	case offset > from && c.Cmd != nil && c.Cmd.Flags&(spec.ReadOnly|spec.PubSub) == 0:
 		part.offset = offset
 	case f.written != nil && !c.failed:
 		part.offset = e.unconfirmedRead(c)
 	}
-	part.own = part.offset > e.confirmedOffset()
+	part.own = part.offset > f.upto
 	if cl.held == nil && !part.own {
 		return
 	}
@@ -73,6 +76,7 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 	first := cl.held.add(part, cl.W.Buf[at:])
 	cl.W.Buf = cl.W.Buf[:at]
 	if first {
+		e.repl.slaves.ask = true
 		f.push(heldBy{cl, part.offset, e.Steady() + e.Cfg.MinReplicasAckTimeout})
 		if f.head == len(f.queue)-1 && e.Alarm != nil {
 			e.Alarm()
@@ -112,9 +116,8 @@ func (e *Engine) releaseConfirmed() {
 	if !f.waiting() {
 		return
 	}
-	confirmed := e.confirmedOffset()
-	for f.waiting() && (f.queue[f.head].offset <= confirmed || !f.on) {
-		e.releaseNext(confirmed, "")
+	for f.waiting() && (f.queue[f.head].offset <= f.upto || !f.on) {
+		e.releaseNext("")
 	}
 }
 
@@ -122,7 +125,7 @@ func (e *Engine) releaseConfirmed() {
 func (e *Engine) expireUnconfirmed() {
 	f := &e.confirm
 	for f.waiting() && f.queue[f.head].until <= e.Steady() {
-		e.releaseNext(e.confirmedOffset(), fmt.Sprintf("%sApplied here, not confirmed by %d "+
+		e.releaseNext(fmt.Sprintf("%sApplied here, not confirmed by %d "+
 			"replicas within %d ms", errUnconfirmed, e.Cfg.MinReplicasToAck,
 			e.Cfg.MinReplicasAckTimeout))
 	}
@@ -132,14 +135,14 @@ func (e *Engine) expireUnconfirmed() {
 func (e *Engine) failUnconfirmed() {
 	f := &e.confirm
 	for f.waiting() {
-		e.releaseNext(e.confirmedOffset(), errUnconfirmed+"Applied here, not confirmed by a "+
+		e.releaseNext(errUnconfirmed + "Applied here, not confirmed by a " +
 			"replica before this server stopped being a master")
 	}
 }
 
 // releaseNext lets the replies go that wait for the first offset of the queue, or for one before
 // it. Those that are not confirmed become the error, if there is one.
-func (e *Engine) releaseNext(confirmed int64, failure string) {
+func (e *Engine) releaseNext(failure string) {
 	f := &e.confirm
 	h := f.queue[f.head]
 	f.queue[f.head] = heldBy{}
@@ -156,7 +159,7 @@ func (e *Engine) releaseNext(confirmed int64, failure string) {
 	}
 	for u.gone < len(u.parts) && u.parts[u.gone].offset <= h.offset {
 		p := &u.parts[u.gone]
-		if p.own && p.offset > confirmed && failure != "" {
+		if p.own && p.offset > f.upto && failure != "" {
 			e.countError(failure)
 			f.timeouts++
 			w.Error(failure)
@@ -180,5 +183,16 @@ func (e *Engine) releaseNext(confirmed int64, failure string) {
 // before they have gone.
 func (c *Client) HeldReplies() bool { return c.held != nil }
 
-// confirmedOffset returns the offset up to which min-replicas-to-ack replicas have the stream.
-func (e *Engine) confirmedOffset() int64 { return 0 }
+// ConfirmInfo is what INFO says of replies that wait for replicas.
+type ConfirmInfo struct {
+	On       bool
+	Offset   int64 // that enough replicas have
+	Waiting  int   // replies
+	Timeouts int64 // replies that became errors
+}
+
+// ConfirmInfo returns how far replicas have confirmed writes.
+func (e *Engine) ConfirmInfo() ConfirmInfo {
+	f := &e.confirm
+	return ConfirmInfo{f.on, f.upto, len(f.queue) - f.head, f.timeouts}
+}

@@ -2,8 +2,8 @@ package engine
 
 import (
 	"hash/maphash"
+	"slices"
 
-	"godwit/internal/propagation"
 	"godwit/internal/spec"
 )
 
@@ -17,8 +17,8 @@ import (
 //	replica ─ ACK 140 ────→   [SET a 1] and [GET b] go to the connection
 //	min-replicas-ack-timeout  [INCR c] becomes an error: applied here, not confirmed
 //
-// The replicas are asked once for each batch that has written (REPLCONF GETACK), and Redis and
-// Valkey answer that too.
+// The replicas are asked once for each batch that has written (REPLCONF GETACK). Replicas that are
+// Redis or Valkey answer that too.
 //
 // What has not been confirmed can be read by others meanwhile, unless min-replicas-ack-reads holds
 // such reads. It knows the keys by a table of hashes, so now and then a read waits in vain.
@@ -28,7 +28,8 @@ type confirming struct {
 	on    bool // min-replicas-to-ack is above 0
 	queue []heldBy
 	head  int   // of queue: those before it are done with
-	asked int64 // offset at which the replicas were asked last
+	upto  int64 // offset that enough replicas have
+	acks  []int64
 
 	seed    maphash.Seed
 	written []int64  // by hash of a key: the offset of its last write; nil: reads do not wait
@@ -109,17 +110,11 @@ func (f *confirming) noteWritten(offset int64) {
 // waiting reports whether replies are held.
 func (f *confirming) waiting() bool { return f.head < len(f.queue) }
 
-// askForAcks asks the replicas to acknowledge what the batch has written, if replies wait for that.
-func (e *Engine) askForAcks() {
-	f := &e.confirm
-	if !f.waiting() {
-		return
+// nthLargest returns the n-th largest of the numbers, 0 if there are fewer. It changes their order.
+func nthLargest(list []int64, n int) int64 {
+	if n < 1 || n > len(list) {
+		return 0
 	}
-	if last := f.queue[len(f.queue)-1].offset; last > f.asked {
-		e.Feed.Send(propagation.Replicas, 0, getAck)
-		f.asked = e.Feed.Offset()
-	}
+	slices.Sort(list)
+	return list[len(list)-n]
 }
-
-// getAck asks a replica to acknowledge what it has.
-var getAck = [][]byte{[]byte("REPLCONF"), []byte("GETACK"), []byte("*")}

@@ -67,6 +67,10 @@ func (e *Engine) dispatch(c *Ctx) bool {
 	}
 	c.Cmd = cmd
 	c.Client.LastCmd = cmd
+	if c.Client.Class == ClassReplica {
+		e.dispatchReplica(c)
+		return true
+	}
 	if msg := e.gates(c); msg != passed {
 		e.reject(c, cmd, msg)
 		return msg != held
@@ -80,6 +84,22 @@ func (e *Engine) dispatch(c *Ctx) bool {
 		e.countClient(c.Client)
 	}
 	return true
+}
+
+// dispatchReplica runs a command of a replica. Its replies would be taken for a part of the stream,
+// so a command that has one ends the connection.
+func (e *Engine) dispatchReplica(c *Ctx) {
+	w := c.Writer
+	before := len(w.Buf)
+	if e.gates(c) == passed {
+		if e.call(c); len(w.Buf) == before && w.Staged == 0 {
+			return
+		}
+	}
+	w.Buf = w.Buf[:before]
+	e.Log.Warning("Replica %s generated a reply to command '%s', disconnecting it",
+		c.Client.replica.Name(), c.Cmd.FullName())
+	c.Client.CloseASAP = true
 }
 
 // isHTTP reports whether the client talks HTTP, and closes its connection then. A web page can make

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"godwit/internal/persist"
+)
 
 // PassTime moves the steady clock by d, as if so much time had passed. The wall clock stays.
 func (e *Engine) PassTime(d time.Duration) {
@@ -38,3 +42,11 @@ func (e *Engine) HugeRefused() bool {
 
 // StirredClients returns how many clients the cron goes round.
 func (e *Engine) StirredClients() int { return e.clientMem.stirred.Len() }
+
+// StartSync begins a snapshot for replicas.
+func (e *Engine) StartSync(o persist.SyncOptions, dest persist.SyncDest, done func(error)) error {
+	return e.startSync(o, dest, done)
+}
+
+// CancelSync ends it.
+func (e *Engine) CancelSync() { e.cancelSync() }

@@ -213,8 +213,3 @@ func (e *Engine) lacksMemory(c *Ctx, flags spec.Flag) bool {
 	e.pushing.early = false
 	return e.mem.refused && flags&spec.DenyOOM != 0
 }
-
-// lacksReplicas reports whether too few replicas are there for writes. There are none.
-func (e *Engine) lacksReplicas() bool {
-	return e.Cfg.MinReplicasToWrite > 0 && e.Cfg.MinReplicasMaxLag > 0
-}

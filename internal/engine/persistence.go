@@ -84,7 +84,7 @@ func (e *Engine) PersistenceInfo() PersistenceInfo {
 	if s.store == nil {
 		return i
 	}
-	i.Saving, i.Loaded = s.store.Saving(), s.store.LoadCounts()
+	i.Saving, i.Loaded = s.store.Saving() || s.store.Syncing(), s.store.LoadCounts()
 	i.Keys, i.Total = s.store.Progress()
 	if i.Saving {
 		i.SaveSec = (e.Steady() - s.saveStart) / 1000

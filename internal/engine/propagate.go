@@ -62,15 +62,16 @@ func (e *Engine) noteUnit() {
 // Commit ends the batch of what was propagated so far. A connection calls it whose replies may
 // leave at once.
 func (e *Engine) Commit() {
-	e.askForAcks()
 	e.Feed.EndBatch()
 	if log := e.persist.aof; log != nil {
 		e.Stats.Loop.CommitNanos += int64(log.TakeSpent())
 	}
 }
 
-// noteLogged remembers up to where the log must be on disk for the client's writes to be.
+// noteLogged remembers up to where the log must be on disk, and replicas must have the stream, for
+// the client's writes to be there.
 func (e *Engine) noteLogged(c *Client) {
+	c.written = e.Feed.Offset()
 	if log := e.persist.aof; log != nil {
 		c.logged = log.Offset()
 	}

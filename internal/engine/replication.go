@@ -50,9 +50,13 @@ func (e *Engine) shiftReplID() {
 func (e *Engine) joinHistory(id string, offset int64) {
 	e.repl.id, e.repl.id2, e.repl.second = id, "", -1
 	e.Feed.SetOffset(offset)
+	e.confirm.upto = 0
 }
 
 // propagateToReplicas sends a command to the replicas alone: PING, PUBLISH, REPLCONF GETACK.
 func (e *Engine) propagateToReplicas(db int, argv ...[]byte) {
 	e.Feed.Send(propagation.Replicas, db, argv)
 }
+
+// linkDown reports whether the server is a replica without its master: its data may be old.
+func (e *Engine) linkDown() bool { return e.repl.master != nil }

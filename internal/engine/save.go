@@ -27,7 +27,7 @@ func (e *Engine) Save() error {
 	switch {
 	case s.store == nil:
 		return ErrNoPersistence
-	case s.store.Saving():
+	case s.store.Saving(), s.store.Syncing():
 		return ErrSaveRunning
 	}
 	s.saves++
@@ -97,7 +97,7 @@ func (e *Engine) SaveInBackground(schedule bool) (scheduled bool, err error) {
 	switch {
 	case s.store == nil:
 		return false, ErrNoPersistence
-	case s.store.Saving():
+	case s.store.Saving(), s.store.Syncing():
 		return false, ErrSaveRunning
 	case e.Feed.InUnit(), s.busy() && schedule:
 		s.saveScheduled = true
@@ -175,6 +175,38 @@ func (e *Engine) Flushed() bool {
 	}
 	// An error has been logged; the data set in memory is what was asked for.
 	return len(e.Cfg.Save) > 0 && e.saveNow() == nil
+}
+
+// ErrInUnit refuses a snapshot of half a transaction.
+var ErrInUnit = errors.New("a transaction or a script is running")
+
+// startSync begins a snapshot of this moment for replicas; see persist.Store.StartSync. It must not
+// be called while another job runs. INFO shows it as a save; but it does not count as one, and when
+// it fails, writes are not refused.
+func (e *Engine) startSync(o persist.SyncOptions, dest persist.SyncDest, done func(error)) error {
+	s := &e.persist
+	switch {
+	case s.store == nil:
+		return ErrNoPersistence
+	case e.Feed.InUnit():
+		return ErrInUnit
+	case s.busy():
+		return ErrSaveRunning
+	}
+	s.saveStart = e.Steady()
+	return s.store.StartSync(o, dest, func(err error) {
+		s.saveSeconds = (e.Steady() - s.saveStart) / 1000
+		done(err)
+	})
+}
+
+// cancelSync ends a running snapshot for replicas, whose owner is not told.
+func (e *Engine) cancelSync() {
+	s := &e.persist
+	if s.store != nil && s.store.Syncing() {
+		s.saveSeconds = (e.Steady() - s.saveStart) / 1000
+		s.store.CancelSync()
+	}
 }
 
 // persistCron begins what is due: save points, the log's rewrites, a scheduled save.

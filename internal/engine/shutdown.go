@@ -33,6 +33,7 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 		e.Log.Warning("There is a child saving an .rdb. Killing it!")
 		e.cancelSave()
 	}
+	s.store.FailSync()
 	if st := s.aof.Info(); st.FirstBase {
 		if !o.Force {
 			e.Log.Warning("Writing initial AOF, can't exit.")

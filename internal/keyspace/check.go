@@ -6,6 +6,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
 	"godwit/internal/object"
+	"godwit/internal/stream"
 )
 
 // CheckRecords verifies the wheels and what records.go says of their records, by a walk over all
@@ -16,6 +17,9 @@ func (ks *Keyspace) CheckRecords() error {
 	}
 	if err := ks.fields.Check(); err != nil {
 		return fmt.Errorf("fields: %w", err)
+	}
+	if err := ks.checkCensus(); err != nil {
+		return err
 	}
 	c := recordChecker{ks: ks, keys: map[arena.Ref]bool{}, hashes: map[notedRecord]bool{}}
 	c.readWheels()
@@ -34,6 +38,37 @@ func (ks *Keyspace) CheckRecords() error {
 	case ks.wheel.Len() < expires || ks.fields.Len() < armed:
 		return fmt.Errorf("%d and %d records for %d deadlines and %d noted with hashes",
 			ks.wheel.Len(), ks.fields.Len(), expires, armed)
+	}
+	return nil
+}
+
+// checkCensus compares what is counted of all streams with those that there are. What waits to be
+// freed, or is being saved, may be counted.
+func (ks *Keyspace) checkCensus() error {
+	var found stream.Census
+	x := &object.Edit{}
+	for _, db := range ks.dbs {
+		db.store.each(func(r arena.Ref) {
+			e := object.View(ks.A, r)
+			if e.Type() != object.Stream {
+				return
+			}
+			x.Reset(ks.Heap, e, nil)
+			s := x.Stream()
+			if s.IDMP() != nil {
+				found.IDMP++
+			}
+			for _, g := range s.Groups() {
+				found.Groups++
+				found.Nacked += min(g.Nacked(), 1)
+			}
+		})
+	}
+	counted := ks.Heap.Streams().Census()
+	rest := ks.LazyFreeQueued() || ks.snap != nil
+	if counted != found && !rest || counted.IDMP < found.IDMP ||
+		counted.Groups < found.Groups || counted.Nacked < found.Nacked {
+		return fmt.Errorf("census of streams: %+v, counted %+v", found, counted)
 	}
 	return nil
 }

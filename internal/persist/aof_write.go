@@ -30,7 +30,7 @@ const (
 )
 
 // BeginUnit implements propagation.Target.
-func (a *AOF) BeginUnit() *propagation.Buffer {
+func (a *AOF) BeginUnit(int) *propagation.Buffer {
 	if a.loading || a.state == aofOff || a.state == aofWaitRewrite && !a.rw.running {
 		return nil
 	}

@@ -13,6 +13,9 @@ type RDBOptions struct {
 	Whole     bool        // raise the version rather than leave out what it cannot tell
 	Aux       [][2]string // auxiliary fields, in order
 	Functions [][]byte    // source of the function libraries
+	// Fixed says that the version is chosen before anything is written, by what there is then: the
+	// header cannot be changed. Whole must not be set.
+	Fixed bool
 }
 
 // RDBFormat is the Format of RDB files. Each file needs its own. With Compress its output has to go
@@ -22,13 +25,28 @@ type RDBFormat struct {
 	o      RDBOptions
 	enc    rdb.Encoder
 	frame  rdb.Frame
+	fixed  int        // version that cannot be changed, 0 if it can
 	packer rdb.Packer // the queue's goroutine has it
 }
 
 // NewRDBFormat makes the format for the keys of ks.
 func NewRDBFormat(ks *keyspace.Keyspace, o RDBOptions) *RDBFormat {
-	return &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress, Target: o.Target,
+	f := &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress, Target: o.Target,
 		Whole: o.Whole}}
+	if o.Fixed {
+		f.fixed = o.Target.Needs(census(ks))
+	}
+	return f
+}
+
+// census counts what asks for a later version. Nothing is counted too low.
+func census(ks *keyspace.Keyspace) rdb.Census {
+	s := ks.Heap.Streams().Census()
+	c := rdb.Census{Groups: s.Groups, IDMP: s.IDMP, Nacked: s.Nacked}
+	for i := range ks.Databases() {
+		c.Timed += ks.DB(i).TimedHashes()
+	}
+	return c
 }
 
 // Version returns the version that the header of the file has to name, known when all is written.
@@ -41,7 +59,7 @@ func (f *RDBFormat) Version() int {
 
 // firstVersion returns the version that the header names at first.
 func (f *RDBFormat) firstVersion() int {
-	v := f.o.Target.Version()
+	v := max(f.o.Target.Version(), f.fixed)
 	if f.functions() && !f.o.Target.Functions() {
 		v = max(v, rdb.Version)
 	}

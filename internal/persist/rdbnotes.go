@@ -35,7 +35,7 @@ func (f *RDBFormat) raised() []string {
 		{rdb.VersionFieldDeadlines, timed, "fields of %d hashes have deadlines",
 			"Redis before 7.4 and Valkey refuse",
 			"80 to write for Valkey 9, or to 10 or 11 to leave the deadlines out"},
-		{rdb.VersionStreams, &s.All, "there are %d streams", "Redis before 7.2 refuses",
+		{rdb.VersionStreams, &s.Groups, "%d streams have groups", "Redis before 7.2 refuses",
 			"10 to leave out when their consumers were active"},
 	} {
 		if f.enc.Version == r.version && r.t.N > 0 {

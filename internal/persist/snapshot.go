@@ -43,6 +43,8 @@ type Options struct {
 	// KeyDelay is rdb-key-save-delay, in µs. It is for tests: the walk takes at least that long for
 	// each key.
 	KeyDelay int64
+	// NoKeys leaves out all keys.
+	NoKeys bool
 	// LongString is from how many bytes on a string is not copied while it waits to be written, 0
 	// for the default.
 	LongString int
@@ -133,11 +135,15 @@ func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *SnapshotWrit
 	s.lastEnd = s.started
 	s.main = stream{s: s, db: -1}
 	s.side = stream{s: s, db: -1, hold: true}
+	s.main.buf = f.Head(s.q.Buffer())
+	if opt.NoKeys {
+		s.handOver()
+		return s
+	}
 	s.sn = ks.BeginSnapshot(s)
 	for _, db := range s.sn.DBs {
 		s.total += db.Keys
 	}
-	s.main.buf = f.Head(s.q.Buffer())
 	return s
 }
 
@@ -274,6 +280,11 @@ func (s *SnapshotWriter) Wait() error {
 // finish ends a walk that has met everything.
 func (s *SnapshotWriter) finish() {
 	s.sn.End()
+	s.handOver()
+}
+
+// handOver gives all that is left to the queue.
+func (s *SnapshotWriter) handOver() {
 	s.main.buf = s.f.Tail(s.main.buf)
 	s.main.flush()
 	s.q.Close()

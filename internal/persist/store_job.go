@@ -5,15 +5,24 @@ import (
 	"time"
 )
 
-// Only one job runs at a time: a save, or the base of a rewrite. Each makes a snapshot of its own
-// moment. It goes on in slices between commands.
+// Only one job runs at a time: a save, the base of a rewrite, or a snapshot for replicas. Each is
+// of its own moment, and goes on in slices between commands.
 
 // job is a snapshot in the background.
 type job struct {
-	f    *fileSnapshot
-	save bool        // to the snapshot file; otherwise to the base of the append-only file
-	done func(error) // is told of the end
+	kind jobKind
+	snap *SnapshotWriter
+	temp string      // the unfinished file, "" if there is none
+	done func(error) // is told of the end, first of all
 }
+
+type jobKind uint8
+
+const (
+	jobSave jobKind = iota // to the snapshot file
+	jobBase                // of the append-only file
+	jobSync                // to replicas
+)
 
 const (
 	// finishSlice is a slice of a job that everybody waits for.
@@ -34,7 +43,7 @@ func (s *Store) run(j *job) {
 func (s *Store) Busy() bool { return s.job != nil }
 
 // Saving reports whether a job runs that is a save.
-func (s *Store) Saving() bool { return s.job != nil && s.job.save }
+func (s *Store) Saving() bool { return s.job != nil && s.job.kind == jobSave }
 
 // Slice goes on with the running job for about the budget, and ends the job when it is done: its
 // file is in place and synced, or removed after an error. served tells whether commands have run
@@ -45,14 +54,10 @@ func (s *Store) Slice(budget time.Duration, served bool) (more bool) {
 	if j == nil {
 		return false
 	}
-	more = j.f.snap.Slice(budget, served)
-	over, err := j.f.snap.Over()
+	more = j.snap.Slice(budget, served)
+	over, err := j.snap.Over()
 	if !over {
 		return more
-	}
-	j.f.ended(err)
-	if err == nil && j.save {
-		s.log.Notice("DB saved on disk")
 	}
 	s.job = nil
 	j.done(err)
@@ -65,7 +70,7 @@ func (s *Store) Progress() (keys, total int64) {
 	if s.job == nil {
 		return 0, 0
 	}
-	p := s.job.f.snap.Progress()
+	p := s.job.snap.Progress()
 	return int64(p.Keys), int64(p.Total)
 }
 
@@ -75,7 +80,7 @@ func (s *Store) Held() int64 {
 	if s.job == nil {
 		return 0
 	}
-	return s.job.f.snap.Held()
+	return s.job.snap.Held()
 }
 
 // CancelSave ends a running save without a result, and reports whether there was one.
@@ -89,20 +94,22 @@ func (s *Store) CancelSave() bool {
 
 // FailRewrite ends the base of a running rewrite, which fails.
 func (s *Store) FailRewrite() {
-	if j := s.job; j != nil && !j.save {
+	if j := s.job; j != nil && j.kind == jobBase {
 		s.cancelJob()
 		j.done(ErrJobCancelled)
 	}
 }
 
-// cancelJob ends the running job and waits until its file is removed.
+// cancelJob ends the running job. If it writes a file, it waits until that is removed.
 func (s *Store) cancelJob() {
 	j := s.job
 	if j == nil {
 		return
 	}
 	s.job = nil
-	j.f.snap.Cancel()
-	_ = j.f.snap.Wait() // it says that it was cancelled
-	s.finished(j.f.temp)
+	j.snap.Cancel()
+	if j.temp != "" {
+		_ = j.snap.Wait() // it says that it was cancelled
+		s.finished(j.temp)
+	}
 }

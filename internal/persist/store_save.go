@@ -53,15 +53,19 @@ func (s *Store) start(temp, final string, asRDB, base bool) (*fileSnapshot, erro
 
 // rdbFormat returns the format of RDB files, with what they say about themselves.
 func (s *Store) rdbFormat(base bool) *RDBFormat {
-	aux := [][2]string{
+	return NewRDBFormat(s.ks, RDBOptions{Compress: s.cfg.RDBCompression, Aux: s.aux(base),
+		Target: rdb.Target(s.cfg.RDBVersion), Whole: base, Functions: s.host.FunctionSources()})
+}
+
+// aux returns what a snapshot says about itself.
+func (s *Store) aux(base bool) [][2]string {
+	return [][2]string{
 		{"redis-ver", s.cfg.CompatVersion},
 		{"redis-bits", strconv.Itoa(strconv.IntSize)},
 		{"ctime", strconv.FormatInt(s.ks.Now()/1000, 10)},
 		{"used-mem", strconv.FormatInt(s.host.UsedMemory(), 10)},
 		{"aof-base", map[bool]string{false: "0", true: "1"}[base]},
 	}
-	return NewRDBFormat(s.ks, RDBOptions{Compress: s.cfg.RDBCompression, Aux: aux,
-		Target: rdb.Target(s.cfg.RDBVersion), Whole: base, Functions: s.host.FunctionSources()})
 }
 
 // startFile begins a snapshot to the snapshot file. Its paths are absolute: CONFIG SET dir must not
@@ -84,21 +88,27 @@ func (f *fileSnapshot) ended(err error) {
 	case err != nil:
 		s.log.Warning("Write error saving DB on disk(%s): %s", f.temp, logging.OSError(err))
 	case f.rdb != nil:
-		notes, serious := f.rdb.notes()
-		for _, line := range notes {
-			if serious {
-				s.log.Warning("%s.", line)
-			} else {
-				s.log.Notice("%s.", line)
-			}
+		s.tell(f.rdb)
+	}
+}
+
+// tell logs what the operator should know of an RDB file.
+func (s *Store) tell(f *RDBFormat) {
+	notes, serious := f.notes()
+	for _, line := range notes {
+		if serious {
+			s.log.Warning("%s.", line)
+		} else {
+			s.log.Notice("%s.", line)
 		}
 	}
 }
 
 // Save writes the snapshot file in one go: SAVE, the end of the server. A save that runs makes way
-// for it; the base of a rewrite is written first.
+// for it, and so does a snapshot for replicas. The base of a rewrite is written first.
 func (s *Store) Save() error {
 	s.CancelSave()
+	s.FailSync()
 	for s.job != nil {
 		if !s.Slice(finishSlice, false) {
 			time.Sleep(jobPoll)
@@ -121,7 +131,12 @@ func (s *Store) Save() error {
 func (s *Store) StartSave(done func(error)) error {
 	f, err := s.startFile("bg-")
 	if err == nil {
-		s.run(&job{f: f, save: true, done: done})
+		s.run(&job{kind: jobSave, snap: f.snap, temp: f.temp, done: func(err error) {
+			if f.ended(err); err == nil {
+				s.log.Notice("DB saved on disk")
+			}
+			done(err)
+		}})
 	}
 	return err
 }
@@ -159,14 +174,19 @@ func (b baseMaker) Busy() bool { return b.s.Busy() }
 func (b baseMaker) Start(path string, rdb bool, done func(error)) error {
 	f, err := b.s.start(path, "", rdb, true)
 	if err == nil {
-		b.s.run(&job{f: f, done: done})
+		b.s.run(&job{kind: jobBase, snap: f.snap, temp: f.temp, done: func(err error) {
+			if err != ErrJobCancelled { // whoever cancelled it has cleaned up
+				f.ended(err)
+			}
+			done(err)
+		}})
 	}
 	return err
 }
 
 // Cancel implements BaseMaker.
 func (b baseMaker) Cancel() {
-	if b.s.Busy() && !b.s.Saving() {
+	if b.s.Busy() && b.s.job.kind == jobBase {
 		b.s.cancelJob()
 	}
 }

@@ -37,8 +37,8 @@ const (
 // Target takes the bytes of units, in order.
 type Target interface {
 	// BeginUnit returns the buffer that a unit will be appended to, nil if the target wants none
-	// now.
-	BeginUnit() *Buffer
+	// now. The unit is expected to need room for n bytes at most.
+	BeginUnit(n int) *Buffer
 	// EndBatch is called when a batch of commands ends, before its replies are sent.
 	EndBatch()
 }
@@ -53,9 +53,9 @@ type Buffer struct {
 // NoDB is the selected database at the beginning of a stream.
 const NoDB = -1
 
-// enter selects the database for the commands that follow.
+// enter selects the database for the commands that follow. Those of NoDB belong to none.
 func (b *Buffer) enter(db int) {
-	if db != b.DB {
+	if db != b.DB && db != NoDB {
 		b.DB = db
 		b.B = AppendSelect(b.B, db)
 	}
@@ -118,11 +118,12 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 		return
 	}
 	var text []byte // of the command
+	room := selectBytes + resp.CommandRoom(argv)
 	for i := range f.targets {
 		if to&(1<<i) == 0 {
 			continue
 		}
-		b := f.targets[i].BeginUnit()
+		b := f.targets[i].BeginUnit(room)
 		if b == nil {
 			continue
 		}
@@ -146,7 +147,7 @@ func (f *Feed) Relay(text []byte) {
 		return
 	}
 	i := bits.TrailingZeros8(uint8(Replicas))
-	if b := f.targets[i].BeginUnit(); b != nil {
+	if b := f.targets[i].BeginUnit(len(text)); b != nil {
 		b.B = append(b.B, text...)
 		b.DB = NoDB
 		f.count(i, len(text))

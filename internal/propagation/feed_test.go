@@ -22,7 +22,7 @@ type end struct {
 	off   bool // it wants nothing
 }
 
-func (e *end) BeginUnit() *Buffer {
+func (e *end) BeginUnit(int) *Buffer {
 	if e.off {
 		return nil
 	}

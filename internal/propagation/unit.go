@@ -73,13 +73,14 @@ func (f *Feed) Flush() (sent bool) {
 }
 
 func (f *Feed) flush() (sent bool) {
+	room := f.unit.room()
 	for i, t := range f.targets {
 		n := f.unit.count(f.attached & (1 << i))
 		if n == 0 {
 			continue
 		}
 		sent = true
-		if b := t.BeginUnit(); b != nil {
+		if b := t.BeginUnit(room); b != nil {
 			from := len(b.B)
 			f.unit.appendTo(b, 1<<i, n)
 			f.count(i, len(b.B)-from)
@@ -116,9 +117,12 @@ const (
 	exec  = "*1\r\n$4\r\nEXEC\r\n"
 )
 
+// room returns the bytes that the unit takes for one target, unless it changes databases.
+func (u *unit) room() int { return len(u.text) + len(multi) + len(exec) + selectBytes }
+
 // appendTo appends the n commands that are for a target.
 func (u *unit) appendTo(b *Buffer, to Targets, n int) {
-	b.B = slices.Grow(b.B, len(u.text)+len(multi)+len(exec)+selectBytes)
+	b.B = slices.Grow(b.B, u.room())
 	from, first := 0, true
 	for _, c := range u.cmds {
 		if c.to&to != 0 {

@@ -8,14 +8,20 @@ import (
 // headBytes is the most bytes that a mark, a number and a line end take.
 const headBytes = 1 + 20 + 2
 
-// AppendCommand appends args as a request, an array of bulk strings. Commands have this form in the
-// append-only file and on the replication link. It is on the path of every write: room for the
-// whole command is made once, and what follows only copies.
-func AppendCommand[T string | []byte](dst []byte, args ...T) []byte {
+// CommandRoom returns how many bytes AppendCommand needs room for.
+func CommandRoom[T string | []byte](args []T) int {
 	need := headBytes
 	for _, arg := range args {
 		need += headBytes + len(arg) + 2
 	}
+	return need
+}
+
+// AppendCommand appends args as a request, an array of bulk strings. Commands have this form in the
+// append-only file and on the replication link. It is on the path of every write: room for the
+// whole command is made once, and what follows only copies.
+func AppendCommand[T string | []byte](dst []byte, args ...T) []byte {
+	need := CommandRoom(args)
 	dst = slices.Grow(dst, need)
 	p := dst[len(dst) : len(dst)+need]
 	n := putHead(p, '*', len(args))

@@ -280,6 +280,7 @@ func (b *Builder) buildGroups(s *Stream) {
 		from.pending.build(&g.pending)
 		if from.nacked.n > 0 {
 			from.nacked.build(g.makeQueue())
+			g.countNacked()
 		}
 		for i := range from.consumers {
 			c := &from.consumers[i]

@@ -25,6 +25,7 @@ type Group struct {
 	consumers []*Consumer // by name
 	numbered  numbered
 	last      int64 // place in the queue of nacked
+	hasNacked bool  // in the Census
 }
 
 // ReadUnknown is Group.Read when it is not known.
@@ -66,7 +67,7 @@ const (
 
 // What groups and consumers take in Go's heap besides their names and slices.
 const (
-	groupGoBytes    = 240
+	groupGoBytes    = 256
 	consumerGoBytes = 48
 	rowsGoBytes     = 112
 	pointerBytes    = 8
@@ -154,6 +155,7 @@ func (s *Stream) CreateGroup(name []byte, last ID, read int64) *Group {
 	g := &Group{Name: string(name), LastID: last, Read: read, s: s, mem: tally{of: &s.groupMem}}
 	g.pending.init(s.sh, &g.mem, pendingCols, pendingRising)
 	s.groups = inserted(s, s.groups, i, g)
+	s.sh.census.Groups++
 	g.countGo(groupGoBytes + len(name))
 	return g
 }
@@ -167,6 +169,7 @@ func (s *Stream) DestroyGroup(g *Group) {
 	s.groups = without(s, s.groups, i)
 	s.groupMem -= g.mem.n
 	g.mem.of = nil
+	g.uncount()
 }
 
 // Size returns the memory of the group in bytes, in O(1).

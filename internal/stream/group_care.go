@@ -18,6 +18,7 @@ func (s *Stream) drainGroups(n *int) (done bool) {
 		if !g.drain(n) {
 			return false
 		}
+		g.uncount()
 		s.groups = without(s, s.groups, len(s.groups)-1)
 	}
 	return true
@@ -101,6 +102,7 @@ func (s *Stream) cloneGroups(to *Stream) {
 		g.pending.clone(&n.pending)
 		if g.nacked != nil {
 			g.nacked.clone(n.makeQueue())
+			n.countNacked()
 		}
 		for i, c := range g.consumers {
 			nc := &Consumer{Name: c.Name, Seen: c.Seen, Active: c.Active, number: c.number}
@@ -203,6 +205,9 @@ func (g *Group) check(all *int64) error {
 	}
 	if owned+g.Nacked() != g.pending.n || len(g.numbered) != len(g.consumers) {
 		return fmt.Errorf("%d owned, %d nacked, %d pending", owned, g.Nacked(), g.pending.n)
+	}
+	if g.hasNacked != (g.Nacked() > 0) {
+		return fmt.Errorf("%d nacked, counted: %v", g.Nacked(), g.hasNacked)
 	}
 	if err := g.checkQueue(); err != nil {
 		return err

@@ -89,6 +89,7 @@ func (s *Stream) UseIDMP(duration int64, maxSize int) *IDMP {
 	if s.idmp == nil {
 		s.idmp = &idmp{IDMP: IDMP{Duration: duration, MaxSize: maxSize}}
 		s.countIDMP(idmpGoBytes)
+		s.sh.census.IDMP++
 	}
 	return &s.idmp.IDMP
 }
@@ -310,6 +311,7 @@ func (s *Stream) dropIDMP() {
 	if s.idmp != nil {
 		s.ClearIDMP()
 		s.countIDMP(-idmpGoBytes)
+		s.sh.census.IDMP--
 		s.idmp = nil
 	}
 }

@@ -78,6 +78,7 @@ func (g *Group) write(p *Pending) {
 		g.makeOwned(p.Owner).insert(&row{p.ID.Ms, p.ID.Seq})
 	} else {
 		g.makeQueue().insert(&row{0, uint64(g.last), p.ID.Ms, p.ID.Seq})
+		g.countNacked()
 	}
 }
 
@@ -103,6 +104,9 @@ func (g *Group) disown(r *row) {
 	}
 	x.seek(&at, id)
 	x.remove(&at)
+	if x == g.nacked {
+		g.countNacked()
+	}
 }
 
 // Ack removes a pending entry and reports whether it was there.

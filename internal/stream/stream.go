@@ -15,6 +15,7 @@ type Shared struct {
 	Large int
 
 	producing producing
+	census    Census
 
 	pack       packer // for blocks that are written anew
 	references References

@@ -40,7 +40,8 @@
 // # Versions
 //
 // What is written loads in Redis 7.0 (Version), except for what needs a later record type: hashes
-// whose fields have deadlines, and streams. These raise the version of their file or payload.
+// whose fields have deadlines, and streams with groups. These raise the version of their file or
+// payload.
 // Versions 1 to VersionMax are read, and Valkey's own (valkey.go).
 //
 //	version  since      adds
@@ -61,7 +62,7 @@ import (
 const (
 	// Version is the version of the files and payloads that are written.
 	Version = 10
-	// VersionStreams is the version that a stream asks for.
+	// VersionStreams is the version that a stream with groups asks for.
 	VersionStreams = 11
 	// VersionFieldDeadlines is the version that a hash with field deadlines asks for.
 	VersionFieldDeadlines = 12

@@ -100,7 +100,7 @@ func TestStreamDumps(t *testing.T) {
 	db := ks.DB(0)
 	namedStreams(db)
 	for target, want := range map[Target][4][2]int{
-		Auto:      {{21, 11}, {21, 11}, {26, 13}, {27, 14}},
+		Auto:      {{19, 10}, {21, 11}, {26, 13}, {27, 14}},
 		Redis5:    {{15, 9}, {15, 9}, {26, 13}, {27, 14}},
 		Redis70:   {{19, 10}, {19, 10}, {26, 13}, {27, 14}},
 		Redis72:   {{21, 11}, {21, 11}, {26, 13}, {27, 14}},

@@ -54,6 +54,32 @@ func AppendHeader(dst []byte, version int) []byte {
 	return fmt.Appendf(dst, magic+"%04d", version)
 }
 
+// Census is how many there are, or may be, of what asks for a later version than Version.
+type Census struct {
+	Timed  int // hashes whose fields have deadlines
+	Groups int // groups of streams
+	IDMP   int // streams that may know producers
+	Nacked int // groups with NACKed entries
+}
+
+// Needs returns the least version of a file for the target with all that is counted. A fixed target
+// has its own: what that cannot tell is left out.
+func (t Target) Needs(c Census) int {
+	switch {
+	case t.Fixed():
+		return t.Version()
+	case c.Nacked > 0:
+		return VersionNacked
+	case c.IDMP > 0:
+		return VersionProducers
+	case c.Timed > 0:
+		return VersionFieldDeadlines
+	case c.Groups > 0:
+		return VersionStreams
+	}
+	return Version
+}
+
 // Tally counts keys of a kind.
 type Tally struct {
 	N     int64

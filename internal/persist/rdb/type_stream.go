@@ -20,9 +20,9 @@ import (
 //
 // Numbers without a size are lengths, IDs without one two of them.
 //
-// What is written is 21, or 27 if entries are NACKed, or 26 if producers are known. Other
-// targets than Auto get the latest that they read, up to 21. These cannot tell that an entry is
-// NACKed, so it gets a consumer with an empty name.
+// What is written is 27 if entries are NACKed, 26 if producers are known, else 21, or 19 if there
+// are no groups. Other targets than Auto get the latest that they read, up to 21. These cannot tell
+// that an entry is NACKed, so it gets a consumer with an empty name.
 func init() {
 	register(&Type{
 		Object: object.Stream,
@@ -86,7 +86,7 @@ func (e *Encoder) streamOp(m *stream.Meta) byte {
 	case needs != 0:
 		e.asks(needs)
 		return map[int]byte{VersionProducers: typeStream4, VersionNacked: typeStream5}[needs]
-	case e.Target == Redis70 && m.Groups == 0: // all is told
+	case (e.Target == Auto || e.Target == Redis70) && m.Groups == 0: // all is told
 		return typeStream2
 	}
 	e.asks(VersionStreams)

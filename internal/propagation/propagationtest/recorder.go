@@ -25,7 +25,7 @@ func Attach(f *propagation.Feed) *Recorder {
 }
 
 // BeginUnit implements propagation.Target.
-func (r *Recorder) BeginUnit() *propagation.Buffer {
+func (r *Recorder) BeginUnit(int) *propagation.Buffer {
 	r.starts = append(r.starts, len(r.buf.B))
 	r.buf.DB = propagation.NoDB // each unit says which database it is of
 	return &r.buf

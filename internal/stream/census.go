@@ -1,0 +1,30 @@
+package stream
+
+// Census counts what older files and servers cannot hold of streams, so that what a snapshot will
+// need is known before it begins. What was dropped and waits to be freed may still be counted.
+// What is there always is.
+type Census struct {
+	Groups int // consumer groups
+	Nacked int // groups with NACKed entries
+	IDMP   int // streams with settings, counts or records of producers of their own
+}
+
+// Census returns the counts of all streams, in O(1).
+func (sh *Shared) Census() Census { return sh.census }
+
+// countNacked follows a change of the group's queue.
+func (g *Group) countNacked() {
+	if has := g.queue().n > 0; has != g.hasNacked {
+		g.hasNacked = has
+		g.s.sh.census.Nacked += map[bool]int{false: -1, true: 1}[has]
+	}
+}
+
+// uncount takes a group out of the census that its stream does not have any more.
+func (g *Group) uncount() {
+	g.s.sh.census.Groups--
+	if g.hasNacked {
+		g.hasNacked = false
+		g.s.sh.census.Nacked--
+	}
+}
