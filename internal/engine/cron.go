@@ -88,6 +88,7 @@ func (e *Engine) Cron() {
 	}
 	e.persistCron()
 	e.replicationCron()
+	e.shutdownCron()
 	e.makeRoom(nil)
 	e.defragCron()
 	e.expireRecords()

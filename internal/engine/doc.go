@@ -100,6 +100,7 @@
 //	psync.go            SYNC and PSYNC
 //	replicacron.go      pings, timeouts, delays, the end of the backlog
 //	shutdown.go         the data set at the end of the server
+//	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation
 //	cron.go             periodic work and slices between commands
 //	reconfigure.go      CONFIG SET

@@ -95,6 +95,7 @@ type Engine struct {
 	runID     string
 	repl      replication
 	confirm   confirming
+	ending    shutdownWait
 	errs      map[string]int64
 	cmds      []CommandStats
 	mem       memoryState

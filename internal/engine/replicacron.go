@@ -23,7 +23,7 @@ func (e *Engine) replicationCron() {
 		e.expireBacklog()
 		return
 	}
-	if e.repl.master == nil && e.Steady()-s.pinged >= e.Cfg.ReplPingPeriod*1000 {
+	if e.repl.master == nil && !e.pause.active && e.Steady()-s.pinged >= e.Cfg.ReplPingPeriod*1000 {
 		s.pinged = e.Steady()
 		e.propagateAlive([]byte("PING"))
 	}
