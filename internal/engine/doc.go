@@ -94,6 +94,7 @@
 //	links.go            connections that MIGRATE keeps
 //	prefetch.go         reading ahead of commands
 //	crashfacts.go       what a crash report says
+//	replication_restore.go  where in a history the data set is, and going on there after a start
 //	storehost.go        the engine as package persist sees it
 //	save.go             SAVE, BGSAVE, save points, DEBUG RELOAD
 //	fullsync.go         snapshots for replicas, and how they are sent

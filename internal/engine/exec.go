@@ -67,7 +67,7 @@ func (e *Engine) dispatch(c *Ctx) bool {
 	}
 	c.Cmd = cmd
 	c.Client.LastCmd = cmd
-	if c.Client.Class == ClassReplica {
+	if c.Client.Class == ClassReplica && c.Client.replica != nil {
 		e.dispatchReplica(c)
 		return true
 	}

@@ -50,3 +50,12 @@ func (e *Engine) StartSync(o persist.SyncOptions, dest persist.SyncDest, done fu
 
 // CancelSync ends it.
 func (e *Engine) CancelSync() { e.cancelSync() }
+
+// BeReplicaOf makes the server a replica that is at its own place in its history.
+func (e *Engine) BeReplicaOf(host string, db int) {
+	e.repl.master = &Master{Host: host, cached: true, db: db}
+}
+
+// MasterDB returns the database that the master's stream has selected, and whether the replica can
+// go on in it.
+func (e *Engine) MasterDB() (db int, cached bool) { return e.repl.master.db, e.repl.master.cached }

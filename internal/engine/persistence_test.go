@@ -50,32 +50,55 @@ type disked struct {
 	plan *vfs.Plan // faults
 	fs   *gatedFS  // its gate is open
 	log  *loggingtest.Buffer
+	dir  string
 }
 
 func withDisk(t *testing.T, edit func(c *config.Config)) *disked {
+	x := onDisk(t, vfs.NewMem(), edit)
+	x.start(nil)
+	return x
+}
+
+// onDisk makes an engine that is not started.
+func onDisk(t *testing.T, mem *vfs.Mem, edit func(c *config.Config)) *disked {
 	cfg := config.Default()
 	cfg.Save = nil
 	if edit != nil {
 		edit(cfg)
 	}
-	x := &disked{T: t, mem: vfs.NewMem(), plan: vfs.NewPlan(), log: &loggingtest.Buffer{}}
+	x := &disked{T: t, mem: mem, plan: vfs.NewPlan(), log: &loggingtest.Buffer{}}
 	l, err := logging.New(logging.Options{Out: x.log, Level: logging.Debug})
 	require.NoError(t, err)
 	dir, err := os.Getwd()
 	require.NoError(t, err)
 	require.NoError(t, x.mem.MkdirAll(dir, 0o755))
+	x.dir = dir
 	x.fs = &gatedFS{vfs.Faulty(x.mem, x.plan), make(chan struct{})}
 	close(x.fs.gate)
 	x.e = engine.New(cfg, command.Table(), engine.Options{Log: l, Seed: 3})
 	x.s = x.e.NewStore(x.fs)
+	return x
+}
+
+// start loads what is on the disk. ready, if it is not nil, is called then.
+func (x *disked) start(ready func()) {
 	x.e.BeginLoading(0)
-	require.NoError(t, x.s.Open(func() { x.c = x.e.NewClient(nil) }))
+	require.NoError(x, x.s.Open(func() {
+		if x.c = x.e.NewClient(nil); ready != nil {
+			ready()
+		}
+	}))
 	x.e.Enter()
-	t.Cleanup(func() {
+	x.Cleanup(x.stop)
+}
+
+// stop ends the engine without saving anything.
+func (x *disked) stop() {
+	if x.e != nil {
 		x.e.Leave()
 		x.s.Close()
-	})
-	return x
+		x.e = nil
+	}
 }
 
 func (x *disked) do(words string) string {

@@ -153,6 +153,12 @@ func (h storeHost) Step(fn func()) {
 // LoadTarget implements persist.Host.
 func (h storeHost) LoadTarget(held bool) persist.LoadTarget { return h.Engine.LoadTarget(held) }
 
+// Replication implements persist.Host.
+func (h storeHost) Replication() (p persist.ReplPoint, ok bool) { return h.replPoint() }
+
+// Restored implements persist.Host.
+func (h storeHost) Restored(p persist.ReplPoint) { h.restorePoint(p) }
+
 // Wake implements persist.Host.
 func (h storeHost) Wake() { h.wake() }
 

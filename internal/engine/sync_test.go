@@ -54,7 +54,7 @@ func TestSyncVersion(t *testing.T) {
 	version := func() string {
 		b, err := x.sync(persist.SyncOptions{})
 		require.NoError(t, err)
-		_, _, err = persist.LoadRDB(strings.NewReader(b), newTarget(t),
+		_, err = persist.LoadRDB(strings.NewReader(b), newTarget(t),
 			persist.RDBLoadOptions{Log: x.e.Log})
 		require.NoError(t, err, "whole and sound")
 		return b[:rdb.HeaderLen]

@@ -495,7 +495,7 @@ func FuzzCheckRDB(f *testing.F) {
 		if !invariant.Enabled { // with them Close wants everything freed first
 			defer target.ks.A.Close()
 		}
-		_, _, err := LoadRDB(bytes.NewReader(text), target,
+		_, err := LoadRDB(bytes.NewReader(text), target,
 			RDBLoadOptions{Log: logging.Discard(), Base: true})
 		if err != nil && (strings.Contains(err.Error(), "directive databases")) {
 			return // sound, but not for this server

@@ -34,6 +34,9 @@ type RDBLoadOptions struct {
 	// Base says that the snapshot is the base of a log. Keys whose deadline has passed are kept
 	// then, because the commands that follow count on them.
 	Base bool
+	// KeepDue does the same for a snapshot that names a point of replication: the replicas that go
+	// on there must hear when its keys go.
+	KeepDue bool
 	// Merge lets keys replace those that exist; otherwise they are errors.
 	Merge bool
 	// Before is the number of bytes of other files that have been loaded.
@@ -48,14 +51,21 @@ type RDBLoadOptions struct {
 // RDBCounts are the keys of a snapshot.
 type RDBCounts struct{ Loaded, Expired, Empty int64 }
 
+// RDBLoaded is what a load has found in a snapshot.
+type RDBLoaded struct {
+	RDBCounts
+	Used  int64     // bytes of the snapshot; more of the source may have been read
+	Point ReplPoint // what the snapshot says of replication
+}
+
 // stepTime is how long a step of a load holds the executor. Clients wait that long for their
 // LOADING.
 const stepTime = 2 * time.Millisecond
 
-// LoadRDB reads a snapshot from src into the target. It returns how many bytes of src the snapshot
-// had; it may have read further. Errors of the content are *rdb.Error, and some of the keys are
-// loaded then. Call it without the executor, or with it if the target's steps do not take it.
-func LoadRDB(src io.Reader, t RDBTarget, o RDBLoadOptions) (n RDBCounts, used int64, err error) {
+// LoadRDB reads a snapshot from src into the target. Errors of the content are *rdb.Error, and some
+// of the keys are loaded then. Call it without the executor, or with it if the target's steps do
+// not take it.
+func LoadRDB(src io.Reader, t RDBTarget, o RDBLoadOptions) (n RDBLoaded, err error) {
 	l := rdbLoader{RDBLoadOptions: o, t: t}
 	// One worker less than there are processors: the step that inserts keeps one busy.
 	read := rdb.ReadOptions{NoChecksum: o.NoChecksum, Workers: max(runtime.GOMAXPROCS(0)-1, 1)}
@@ -63,13 +73,15 @@ func LoadRDB(src io.Reader, t RDBTarget, o RDBLoadOptions) (n RDBCounts, used in
 	l.r = rdb.NewReader(src, read)
 	defer l.r.Close()
 	for !l.done && err == nil {
+		l.r.Wait() // a master may be slow
 		t.Step(func() { err = l.step() })
 		if o.KeyDelay > 0 {
 			time.Sleep(time.Duration(o.KeyDelay) * time.Microsecond)
 		}
 	}
+	n = RDBLoaded{l.n, l.used, l.point.point()}
 	if err != nil {
-		return l.n, l.used, err
+		return n, err
 	}
 	msg := fmt.Sprintf("Done loading RDB, keys loaded: %d, keys expired: %d", l.n.Loaded,
 		l.n.Expired)
@@ -77,7 +89,7 @@ func LoadRDB(src io.Reader, t RDBTarget, o RDBLoadOptions) (n RDBCounts, used in
 		msg += fmt.Sprintf(", empty keys skipped: %d", l.n.Empty)
 	}
 	o.Log.Notice("%s.", msg)
-	return l.n, l.used, nil
+	return n, nil
 }
 
 // rdbLoader is one load.
@@ -89,12 +101,14 @@ type rdbLoader struct {
 	used int64
 	done bool
 	left []string // what was logged as left out
+
+	point pointReader
 }
 
-// step loads records for a while.
+// step loads records for a while. It does not wait for the source.
 func (l *rdbLoader) step() error {
 	ks := l.t.Keyspace()
-	for start, i := time.Now(), 0; ; i++ {
+	for start, i := time.Now(), 0; l.r.Ready(); i++ {
 		if i%64 == 63 && time.Since(start) > stepTime {
 			break
 		}
@@ -181,7 +195,7 @@ func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {
 		l.n.Empty++
 		return nil
 	}
-	if d := rec.Meta.Deadline; d != 0 && d < ks.Now() && !l.Base {
+	if d := rec.Meta.Deadline; d != 0 && d < ks.Now() && !l.keepsDue() {
 		l.n.Expired++
 		return nil
 	}
@@ -203,8 +217,12 @@ func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {
 	return nil
 }
 
-// aux logs what the file says of itself.
+// keepsDue reports whether keys are loaded whose deadline has passed.
+func (l *rdbLoader) keepsDue() bool { return l.Base || l.KeepDue && l.point.point().ID != "" }
+
+// aux notes and logs what the file says of itself.
 func (l *rdbLoader) aux(rec *rdb.Record) {
+	l.point.field(rec.Name, rec.Text)
 	switch rec.Name {
 	case "redis-ver":
 		l.Log.Notice("Loading RDB produced by version %s", rec.Text)

@@ -31,7 +31,7 @@ type Store struct {
 	feed *propagation.Feed
 
 	aof    *AOF
-	loaded RDBCounts
+	loaded RDBLoaded
 	job    *job // that runs; nil: none
 	folder folder
 
@@ -62,6 +62,12 @@ type Host interface {
 	UsedMemory() int64
 	// FunctionSources returns the code of the function libraries.
 	FunctionSources() [][]byte
+	// Replication returns where in a history of replication the data set is now. ok is false if
+	// nobody could go on from there.
+	Replication() (p ReplPoint, ok bool)
+	// Restored is told, before EndLoading, where in a history the data set is that was loaded at
+	// the start.
+	Restored(p ReplPoint)
 }
 
 // StoreOptions are what a Store works on; all must be set.
@@ -124,6 +130,9 @@ func (s *Store) open(logged bool, ready func()) error {
 				". Exiting."}
 		}
 		s.attach()
+	}
+	if !logged && s.loaded.Point.ID != "" {
+		s.host.Restored(s.loaded.Point)
 	}
 	s.host.EndLoading()
 	if on := s.cfg.AppendOnly; on != logged { // CONFIG SET appendonly came meanwhile

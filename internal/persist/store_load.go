@@ -53,7 +53,7 @@ func (s *Store) Load(from Source) error {
 	if from == FromAOF {
 		err = s.loadLog(t)
 	} else {
-		_, err = s.loadRDB(t, from == FromRDBMerge)
+		_, err = s.loadRDB(t, RDBLoadOptions{Merge: from == FromRDBMerge})
 	}
 	if err != nil {
 		s.log.Warning("Error loading the DB: %s", err)
@@ -63,7 +63,7 @@ func (s *Store) Load(from Source) error {
 
 // LoadCounts returns the keys of the last load of an RDB file, which may have been the base of a
 // log.
-func (s *Store) LoadCounts() RDBCounts { return s.loaded }
+func (s *Store) LoadCounts() RDBCounts { return s.loaded.RDBCounts }
 
 // loadAtStart reads the data set, from the log or else from the snapshot file.
 func (s *Store) loadAtStart(t LoadTarget, logged bool) error {
@@ -71,7 +71,7 @@ func (s *Store) loadAtStart(t LoadTarget, logged bool) error {
 		return s.loadLog(t)
 	}
 	start := time.Now()
-	loaded, err := s.loadRDB(t, false)
+	loaded, err := s.loadRDB(t, RDBLoadOptions{KeepDue: true})
 	if err != nil {
 		return err
 	}
@@ -82,9 +82,9 @@ func (s *Store) loadAtStart(t LoadTarget, logged bool) error {
 }
 
 // loadRDB reads the snapshot file; without one it reports false.
-func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
+func (s *Store) loadRDB(t LoadTarget, o RDBLoadOptions) (loaded bool, err error) {
 	var name, path string
-	o := RDBLoadOptions{Log: s.log, Merge: merge}
+	o.Log = s.log
 	t.Step(func() {
 		name = s.cfg.DBFilename
 		path = filepath.Join(workDir(), name)
@@ -105,7 +105,7 @@ func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
 		o.Size = info.Size()
 		t.Step(func() { t.Expect(o.Size) })
 	}
-	n, _, err := LoadRDB(f, t, o)
+	n, err := LoadRDB(f, t, o)
 	if err != nil {
 		return false, fmt.Errorf("%s: %s", name, explain(err))
 	}
@@ -148,9 +148,9 @@ func (s *Store) loadLog(t LoadTarget) error {
 	start := time.Now()
 	err = s.aof.Load(t, func(r *bufio.Reader, before int64) (int64, error) {
 		o.Before = before
-		n, used, err := LoadRDB(r, t, o)
+		n, err := LoadRDB(r, t, o)
 		t.Step(func() { s.loaded = n })
-		return used, err
+		return n.Used, err
 	})
 	if err != nil {
 		return err

@@ -57,15 +57,19 @@ func (s *Store) rdbFormat(base bool) *RDBFormat {
 		Target: rdb.Target(s.cfg.RDBVersion), Whole: base, Functions: s.host.FunctionSources()})
 }
 
-// aux returns what a snapshot says about itself.
+// aux returns what a snapshot says about itself. What is the base of a log does not say where the
+// data set is: commands follow.
 func (s *Store) aux(base bool) [][2]string {
-	return [][2]string{
+	a := [][2]string{
 		{"redis-ver", s.cfg.CompatVersion},
 		{"redis-bits", strconv.Itoa(strconv.IntSize)},
 		{"ctime", strconv.FormatInt(s.ks.Now()/1000, 10)},
 		{"used-mem", strconv.FormatInt(s.host.UsedMemory(), 10)},
-		{"aof-base", map[bool]string{false: "0", true: "1"}[base]},
 	}
+	if p, ok := s.host.Replication(); ok && !base {
+		a = append(a, p.aux()...)
+	}
+	return append(a, [2]string{"aof-base", map[bool]string{false: "0", true: "1"}[base]})
 }
 
 // startFile begins a snapshot to the snapshot file. Its paths are absolute: CONFIG SET dir must not

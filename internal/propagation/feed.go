@@ -106,6 +106,16 @@ func (f *Feed) Offset() int64 { return f.offset }
 // SetOffset sets what Offset returns: the stream goes on from there.
 func (f *Feed) SetOffset(n int64) { f.offset = n }
 
+// Selected returns the database that the stream of the replicas has selected, NoDB for none.
+func (f *Feed) Selected() int {
+	if f.attached&Replicas != 0 {
+		if b := f.targets[bits.TrailingZeros8(uint8(Replicas))].BeginUnit(0); b != nil {
+			return b.DB
+		}
+	}
+	return NoDB
+}
+
 // Send sends a command to those of the targets that are attached, as a unit of its own or as a part
 // of the open one. argv is borrowed.
 func (f *Feed) Send(to Targets, db int, argv [][]byte) {

@@ -186,6 +186,18 @@ func (r *Reader) Next() (*Record, error) {
 	return nil, r.err
 }
 
+// Ready reports whether Next returns at once.
+func (r *Reader) Ready() bool {
+	return r.err != nil || r.batch != nil && (r.next < len(r.batch.records) || r.batch.err != nil)
+}
+
+// Wait blocks until Next would return at once. The last record is not valid any more.
+func (r *Reader) Wait() {
+	for !r.Ready() {
+		r.fetch()
+	}
+}
+
 // Ahead returns the record that the n-th call of Next from now on is going to return, nil if it is
 // not known yet. With it a caller can fetch memory that will be needed into the cache in time.
 func (r *Reader) Ahead(n int) *Record {

@@ -18,9 +18,12 @@ type Recorder struct {
 }
 
 // Attach makes a Recorder the target Log of a feed.
-func Attach(f *propagation.Feed) *Recorder {
+func Attach(f *propagation.Feed) *Recorder { return AttachTo(f, propagation.Log) }
+
+// AttachTo makes a Recorder a target of a feed.
+func AttachTo(f *propagation.Feed, to propagation.Targets) *Recorder {
 	r := &Recorder{}
-	f.Attach(propagation.Log, r)
+	f.Attach(to, r)
 	return r
 }
 

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"godwit/internal/persist"
+	"godwit/internal/propagation"
+)
+
+// replPoint returns the place in the history that the data set is at. ok is false if nobody could
+// go on from there: within a unit, and as long as the history is nobody else's.
+func (e *Engine) replPoint() (p persist.ReplPoint, ok bool) {
+	p = persist.ReplPoint{ID: e.repl.id, Offset: e.Feed.Offset()}
+	if e.Feed.InUnit() {
+		return p, false
+	}
+	if m := e.repl.master; m != nil {
+		p.DB = m.db
+		if m.client != nil {
+			p.DB = m.client.db.ID()
+		}
+		return p, m.cached
+	}
+	p.DB = max(e.Feed.Selected(), 0)
+	return p, e.Feed.Attached()&propagation.Replicas != 0
+}
+
+// restorePoint goes on in the history of a data set that was loaded at the start. A replica asks
+// its master for what follows. A master begins a history of its own, with the old one as its
+// beginning: replicas that were at its end go on. Others may have more than was saved.
+func (e *Engine) restorePoint(p persist.ReplPoint) {
+	if p.DB >= e.KS.Databases() {
+		return
+	}
+	if m := e.repl.master; m != nil {
+		e.joinHistory(p.ID, p.Offset)
+		m.cached, m.db = true, p.DB
+		e.Log.Notice("Before turning into a replica, using my own master parameters to " +
+			"synthesize a cached master: I may be able to synchronize with the new master with " +
+			"just a partial transfer.")
+	} else {
+		e.repl.id2, e.repl.second = p.ID, p.Offset+1
+		e.Feed.SetOffset(p.Offset)
+	}
+	e.ensureBacklog()
+}

@@ -1,0 +1,80 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/persist"
+	"godwit/internal/propagation"
+	"godwit/internal/propagation/propagationtest"
+	"godwit/internal/vfs"
+)
+
+// TestRestoredMaster restarts a server that has replicas. It begins a new history where the saved
+// one ends, and replicas hear of keys that have expired in the meantime.
+func TestRestoredMaster(t *testing.T) {
+	x := withDisk(t, nil)
+	require.Equal(t, "+OK", x.do("save"))
+	require.NotContains(t, dump(x), "repl-", "no replica has ever been there")
+	propagationtest.AttachTo(&x.e.Feed, propagation.Replicas)
+	x.e.NewReplID() // the seed of these engines is the same
+	x.do("select 3")
+	x.do("set a 1")
+	x.do("set due 1 px 10000")
+	id, offset := x.e.ReplID(), x.e.ReplOffset()
+	require.NotZero(t, offset)
+	require.Equal(t, "+OK", x.do("save"))
+	require.Contains(t, dump(x), id)
+	x.do("set b 1")
+	x.stop()
+
+	y := onDisk(t, x.mem, nil)
+	y.e.Enter()
+	y.e.KS.SetNow(y.e.KS.Now() + 20_000)
+	y.e.Leave()
+	y.start(nil)
+	id2, second := y.e.ReplID2()
+	require.Equal(t, id, id2)
+	require.Equal(t, offset+1, second)
+	require.Equal(t, offset, y.e.ReplOffset())
+	require.NotEqual(t, id, y.e.ReplID())
+	heard := propagationtest.AttachTo(&y.e.Feed, propagation.Replicas)
+	y.do("select 3")
+	require.Equal(t, ":2", y.do("dbsize"))
+	y.e.KS.SetNow(y.e.KS.Now() + 20_000)
+	for y.e.KS.ExpireSlice(100) {
+	}
+	require.Equal(t, ":1", y.do("dbsize"))
+	require.Equal(t, []string{"3 DEL due"}, heard.Units())
+}
+
+// TestRestoredReplica restarts a replica: it is where it was in its master's stream.
+func TestRestoredReplica(t *testing.T) {
+	x := withDisk(t, nil)
+	x.e.BeReplicaOf("master", 7)
+	x.e.Feed.SetOffset(1234)
+	id := x.e.ReplID()
+	require.NoError(t, x.e.SaveQuietly())
+	x.stop()
+
+	y := onDisk(t, x.mem, nil)
+	y.e.BeReplicaOf("other", 0)
+	y.start(nil)
+	require.Equal(t, id, y.e.ReplID())
+	require.Equal(t, int64(1234), y.e.ReplOffset())
+	db, cached := y.e.MasterDB()
+	require.True(t, cached)
+	require.Equal(t, 7, db)
+	b, err := y.sync(persist.SyncOptions{})
+	require.NoError(t, err)
+	require.Contains(t, b, "repl-stream-db\xc0\x07\xfa\x07repl-id("+id+
+		"\xfa\x0brepl-offset\xc1\xd2\x04")
+}
+
+// dump returns the snapshot file.
+func dump(x *disked) string {
+	b, err := vfs.ReadFile(x.mem, x.dir+"/dump.rdb")
+	require.NoError(x, err)
+	return string(b)
+}
