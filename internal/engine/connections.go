@@ -33,6 +33,9 @@ func (e *Engine) Forget(c *Client) {
 	e.forgetWait(c)
 	e.Discard(c)
 	c.held = nil
+	if c.Origin == OriginMaster {
+		e.masterGone(c)
+	}
 }
 
 // Kill closes a client's connection: at once, or behind its reply if its command is the running

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/internal/crash"
+	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/rounds"
 )
@@ -29,6 +30,7 @@ type goConn struct {
 	raw net.Conn // the socket
 	nc  net.Conn // for reading and writing: raw, or TLS over it
 
+	first []byte        // input that was read before
 	wake  chan struct{} // one slot: something to write, or the end
 	cared int64         // steady ms of the last care
 	round rounds.Member
@@ -50,7 +52,9 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	c := &goConn{raw: nc, nc: nc, wake: make(chan struct{}, 1)}
 	c.srv = s
 	c.q.pool = s.eng.Buffers
-	if cfg := s.tls.Load(); p.tls && cfg != nil {
+	if t, ok := nc.(*tls.Conn); ok { // to the master
+		c.raw = t.NetConn()
+	} else if cfg := s.tls.Load(); p.tls && cfg != nil {
 		c.nc = tls.Server(nc, cfg)
 	}
 	s.eng.Enter()
@@ -61,12 +65,13 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	}
 	cl, refusal := s.admit(c, p)
 	if cl == nil {
-		go refuse(nc, p, refusal)
+		go refuse(c.raw, p, refusal)
 		return
 	}
 	c.cl = cl
 	s.gos[c] = struct{}{}
 	s.stirred.Stir(c)
+	c.first = p.rest
 	s.goConns.Go(c.serve)
 }
 
@@ -91,7 +96,9 @@ func (c *goConn) serve() {
 			c.writer()
 			close(written)
 		}()
-		c.reader()
+		if c.begin() {
+			c.reader()
+		}
 		c.finish()
 		<-written
 	}
@@ -114,7 +121,7 @@ func (c *goConn) serve() {
 
 func (c *goConn) handshake() bool {
 	t, ok := c.nc.(*tls.Conn)
-	if !ok {
+	if !ok || c.cl.Origin == engine.OriginMaster {
 		return true
 	}
 	_ = c.raw.SetDeadline(time.Now().Add(handshakeTime))

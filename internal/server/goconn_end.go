@@ -6,6 +6,14 @@ import (
 	"godwit/internal/crash"
 )
 
+// begin runs the input that was read before the connection came here. It reports false when the
+// connection has ended.
+func (c *goConn) begin() bool {
+	first := c.first
+	c.first = nil
+	return len(first) == 0 || c.input(first)
+}
+
 func (c *goConn) ended() bool { return c.cl.CloseASAP || c.cl.CloseAfterReply }
 
 // finish ends the connection after its reader: at once, unless the last command's replies are still
