@@ -30,7 +30,7 @@ func infoReplicas(t *infoText) {
 			max(e.ReplOffset()-c.Offset, 0), "unconfirmed_replies", int64(c.Waiting),
 			"unconfirmed_timeouts", c.Timeouts)
 	}
-	t.str("master_failover_state", "no-failover")
+	t.str("master_failover_state", e.FailoverState())
 	id2, second := e.ReplID2()
 	t.str("master_replid", e.ReplID())
 	t.str("master_replid2", cmp.Or(id2, strings.Repeat("0", 40)))

@@ -90,6 +90,7 @@ func (e *Engine) Cron() {
 	e.persistCron()
 	e.replicationCron()
 	e.shutdownCron()
+	e.failoverCron()
 	e.makeRoom(nil)
 	e.defragCron()
 	e.expireRecords()

@@ -55,6 +55,7 @@
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
+//	failoverstate.go    how far a failover is
 //	importing.go        import-mode
 //
 //	acl.go              users and the default user
@@ -108,6 +109,7 @@
 //	masterattach.go     the client that applies the master's stream
 //	mastersync.go       taking over the master's data set
 //	role.go             becoming a replica, becoming a master
+//	failover.go         FAILOVER: handing the role of the master over
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation
