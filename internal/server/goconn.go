@@ -267,18 +267,14 @@ func (c *goConn) collect() {
 			c.spare = b[:0]
 		}
 	}
+	ending := cl.CloseAfterReply && !cl.HeldReplies()
+	c.ending = c.ending || ending
 	size, refused := c.q.size, c.q.refused
 	c.mu.Unlock()
 	c.checkOutput(size)
 	if cl.CloseASAP || refused {
 		c.kill()
 		return
-	}
-	ending := cl.CloseAfterReply && !cl.HeldReplies()
-	if ending {
-		c.mu.Lock()
-		c.ending = true
-		c.mu.Unlock()
 	}
 	if len(b) > 0 || ending {
 		c.notify()
