@@ -267,6 +267,8 @@ func (c *goConn) collect() {
 			c.spare = b[:0]
 		}
 	}
+	ending := cl.CloseAfterReply && !cl.HeldReplies()
+	c.ending = c.ending || ending
 	size, refused := c.q.size, c.q.refused
 	c.mu.Unlock()
 	c.checkOutput(size)
@@ -274,12 +276,7 @@ func (c *goConn) collect() {
 		c.kill()
 		return
 	}
-	if cl.CloseAfterReply {
-		c.mu.Lock()
-		c.ending = true
-		c.mu.Unlock()
-	}
-	if len(b) > 0 || cl.CloseAfterReply {
+	if len(b) > 0 || ending {
 		c.notify()
 	}
 }
