@@ -67,7 +67,9 @@ func demo(ctx context.Context, args []string) error {
 			}
 			all = append(all, r)
 		}
-		summarize(word, all)
+		if lost := summarize(word, all); lost > 0 && len(s.args) > 0 {
+			return fmt.Errorf("%d writes are lost that a replica had confirmed", lost)
+		}
 	}
 	return nil
 }
@@ -98,10 +100,11 @@ func (r *result) print() {
 	fmt.Println()
 }
 
-// summarize prints what failovers of a kind have cost.
-func summarize(kind string, all []result) {
+// summarize prints what failovers of a kind have cost, and returns how many acknowledged writes are
+// lost.
+func summarize(kind string, all []result) (lost int) {
 	var until []time.Duration
-	acked, failed, lost, lossy := 0, 0, 0, 0
+	acked, failed, lossy := 0, 0, 0
 	for _, r := range all {
 		until = append(until, r.until)
 		acked, failed, lost = acked+r.acked, failed+r.failed, lost+len(r.lost)
@@ -115,4 +118,5 @@ func summarize(kind string, all []result) {
 		"%d acknowledged ones lost (in %d runs); first accepted write after %d ms (median), "+
 		"%d to %d ms\n", kind, len(all), acked, failed, lost, lossy, ms(len(until)/2), ms(0),
 		ms(len(until)-1))
+	return lost
 }
