@@ -56,7 +56,7 @@ func TestAnswers(t *testing.T) {
 		greeting + "+CONTINUE " + id + "\r\n":          {Answer{Kind: Continue, ID: id}, ""},
 		greeting + "-ERR unknown command\r\n":          {Answer{Kind: Old}, ""},
 		"-NOAUTH x\r\n-ERR\r\n-ERR\r\n+CONTINUE\r\n":   {Answer{Kind: Continue}, ""},
-		"HTTP/1.1 400 Bad\r\n":                         {err: "PING from master: 'HTTP/1.1 400 Bad'"},
+		"HTTP/1.1 400 Bad\r\n":                         {err: "master: 'HTTP/1.1 400 Bad'"},
 		"-ERR no\r\n":                                  {err: "PING from master: '-ERR no'"},
 		"":                                             {err: "Connection closed by the master"},
 		"+PONG\r\n+OK\r\n":                             {err: "in replication handshake"},
@@ -68,8 +68,8 @@ func TestAnswers(t *testing.T) {
 		greeting + "+WHAT\x01\r\n":                     {err: "reply to PSYNC from master: +WHAT."},
 		greeting + "-NOMASTERLINK no\r\n":              {err: "unable to PSYNC but should be"},
 		greeting + "-LOADING x\r\n":                    {err: "unable to PSYNC but should be"},
-		"+" + strings.Repeat("x", 2*readBuffer):        {err: "a line of more than 4096 bytes"},
-		greeting + strings.Repeat("x", maxLine) + "\n": {err: "a line of more than 4096 bytes"},
+		"+" + strings.Repeat("x", 2*readBuffer):        {err: "more than 4096 bytes"},
+		greeting + strings.Repeat("x", maxLine) + "\n": {err: "more than 4096 bytes"},
 	} {
 		for _, r := range []io.Reader{strings.NewReader(says),
 			iotest.OneByteReader(strings.NewReader(says))} {
