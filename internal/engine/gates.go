@@ -77,7 +77,7 @@ func (e *Engine) gates(c *Ctx) refusal {
 	case cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(spec.WhileSubscribed):
 		return refusal("ERR Can't execute '" + cmd.FullName() + ErrSubscribed)
 	// Half a data set is not served.
-	case e.loading.on && flags&spec.Loading == 0:
+	case e.loading.refuses(flags):
 		return ErrLoading
 	// A busy script is in the middle of its unit.
 	case e.script.run != nil && !cmd.Is(spec.AllowBusy):
