@@ -20,8 +20,9 @@ CONFDIR   = $(DESTDIR)$(PREFIX)/etc
 export GODWIT_SEED ?= $(SEED)
 
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
-	test-repeat soak soak-short lint format check crash bench bench-quick bench-persist \
-	bench-streams figures pgo fuzz fuzz-short oracle clean
+	test-repeat soak soak-short lint format check crash replication failover demo-ha bench \
+	bench-quick bench-persist bench-streams bench-replication figures pgo fuzz fuzz-short \
+	oracle clean
 
 all: build
 
@@ -85,6 +86,18 @@ oracle: build ## a million commands compared with Redis 8, fewer with the others
 
 crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is lost
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200
+
+CUTS     ?= 200
+
+replication: ## the link between every pair of servers cut CUTS times under load
+	GODWIT_SEED= $(GO) test ./integration/replication -count=1 -v -timeout 3h -cuts $(CUTS)
+
+demo-ha: ## three servers, three Sentinels, a writer, kill -9, and what happened when
+	$(GO) run ./integration/demoha
+
+failover: ## the same 50 times beside Redis 8, and with the Sentinels of Redis 8 and Valkey 9
+	$(GO) run ./integration/demoha -servers godwit,redis8,valkey9 -runs 50 -quick
+	$(GO) test ./integration/demoha -count=1 -v -long
 
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
 	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h

@@ -178,7 +178,8 @@ func TestAppendingAllocatesNothing(t *testing.T) {
 // TestPipe has readers of different speeds copy one stream; one leaves in the middle.
 func TestPipe(t *testing.T) {
 	pool := arena.NewPool()
-	p, readers := NewPipe(pool, 100<<10, 3)
+	p := NewPipe(pool, 100<<10, 3)
+	readers := p.all
 	var want bytes.Buffer
 	results := make(chan error, len(readers))
 	copies := make([]bytes.Buffer, len(readers))

@@ -22,20 +22,23 @@ const pipeBlock = 64 << 10
 type Pipe struct {
 	stream
 	limit int64 // bytes that the slowest reader may be behind
+	all   []*Reader
 }
 
 // NewPipe returns a Pipe with n readers, nil if the system refuses memory.
-func NewPipe(pool *arena.Pool, limit int64, n int) (*Pipe, []*Reader) {
+func NewPipe(pool *arena.Pool, limit int64, n int) *Pipe {
 	p := &Pipe{limit: limit}
 	if !p.init(pool, 0, pipeBlock) {
-		return nil, nil
+		return nil
 	}
-	readers := make([]*Reader, n)
-	for i := range readers {
-		readers[i] = p.open(0)
+	for range n {
+		p.all = append(p.all, p.open(0))
 	}
-	return p, readers
+	return p
 }
+
+// Reader returns reader i, counted from 0.
+func (p *Pipe) Reader(i int) *Reader { return p.all[i] }
 
 // Write appends a copy of b. It waits until the readers have room for more, and fails when there
 // are none left.

@@ -2,15 +2,18 @@ package command
 
 import (
 	"godwit/internal/engine"
+	"godwit/internal/propagation"
 )
 
 // debugLaterSubs returns the subcommands of DEBUG that belong to replication and clusters. They
 // answer as those of a Redis that has no replicas and is in no cluster.
 func debugLaterSubs() []debugSub {
-	ok := func(c *engine.Ctx) { c.OK() }
 	return []debugSub{
 		{"replicate", 3, 1 << 20, " <string> ...",
-			[]string{"Send a command to replicas, of which there are none."}, ok},
+			[]string{"Send a command to replicas."}, func(c *engine.Ctx) {
+				c.E.Feed.Send(propagation.Replicas, c.DB.ID(), c.Args[2:])
+				c.OK()
+			}},
 		{"repl-pause", 3, 3, " <clear|after-fork|before-rdb-channel|on-streaming-repl-buf>",
 			[]string{"Pause in the middle of a replication, of which there is none."},
 			func(c *engine.Ctx) {

@@ -29,7 +29,6 @@ func genericHandlers() engine.Handlers {
 		"object|idletime": objectIdletimeCmd,
 		"object|refcount": objectRefcountCmd,
 		"object|help":     helpOf(objectHelp...),
-		"wait":            waitCmd,
 	}
 }
 
@@ -291,15 +290,5 @@ func objectIdletimeCmd(c *engine.Ctx) {
 			"adjust.")
 	default:
 		c.Int(c.E.KS.IdleSeconds(e))
-	}
-}
-
-// waitCmd replies at once. Without replicas, waiting for the timeout would change nothing.
-func waitCmd(c *engine.Ctx) {
-	if _, ok := intArg(c, c.Args[1]); !ok {
-		return
-	}
-	if _, ok := timeoutArg(c, c.Args[2]); ok {
-		c.Int(0)
 	}
 }

@@ -155,20 +155,10 @@ func infoClients(t *infoText) {
 	t.num("paused_timeout_milliseconds", left)
 }
 
-// infoReplication shows what holds without replicas: the replication ID is set, and the offset
-// stays 0.
+// infoReplication shows the server's role, its replicas and its history.
 func infoReplication(t *infoText) {
 	t.str("role", "master")
-	t.num("connected_slaves", 0)
-	if cfg := t.e.Cfg; cfg.MinReplicasToWrite > 0 && cfg.MinReplicasMaxLag > 0 {
-		t.num("min_slaves_good_slaves", 0)
-	}
-	t.str("master_failover_state", "no-failover")
-	t.str("master_replid", t.e.ReplID())
-	t.str("master_replid2", strings.Repeat("0", 40))
-	t.nums("master_repl_offset", 0, "second_repl_offset", -1, "repl_backlog_active", 0)
-	t.str("repl_backlog_size", directive(t.e, "repl-backlog-size"))
-	t.nums("repl_backlog_first_byte_offset", 0, "repl_backlog_histlen", 0)
+	infoReplicas(t)
 }
 
 func infoKeyspace(t *infoText) {

@@ -19,13 +19,16 @@ func infoStats(t *infoText) {
 	t.num("instantaneous_ops_per_sec", e.OpsPerSecond())
 	t.num("total_net_input_bytes", s.NetIn)
 	t.num("total_net_output_bytes", s.NetOut)
-	t.nums("total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", 0)
+	t.num("total_net_repl_input_bytes", 0)
+	t.num("total_net_repl_output_bytes", e.ReplOutput())
 	t.fixed("instantaneous_input_kbps", float64(e.InputPerSecond())/1024, 2)
 	t.fixed("instantaneous_output_kbps", float64(e.OutputPerSecond())/1024, 2)
 	t.str("instantaneous_input_repl_kbps", "0.00")
 	t.str("instantaneous_output_repl_kbps", "0.00")
 	t.num("rejected_connections", s.RejectedConnections)
-	t.nums("sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0)
+	t.num("sync_full", s.SyncFull)
+	t.num("sync_partial_ok", s.SyncPartialOK)
+	t.num("sync_partial_err", s.SyncPartialErr)
 	t.num("expired_subkeys", k.ExpiredFields) // Fields of hashes.
 	t.num("expired_keys", k.Expired)
 	// Expiry is exact, so there are no stale keys to estimate.

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"godwit/internal/engine"
 	"godwit/internal/object"
 )
@@ -21,8 +19,7 @@ func replicationHandlers() engine.Handlers {
 		"slaveof":   replicaofCmd,
 		"failover":  failoverCmd,
 		"psync":     psyncCmd,
-		"sync":      func(c *engine.Ctx) { c.Err(errNoReplication) },
-		"replconf":  replconfCmd,
+		"sync":      func(c *engine.Ctx) { c.Sync() },
 	}
 }
 
@@ -75,57 +72,13 @@ func failoverCmd(c *engine.Ctx) {
 	c.Err("ERR FAILOVER requires connected replicas.")
 }
 
+// psyncCmd takes a third argument from a master that hands its role over (FAILOVER).
 func psyncCmd(c *engine.Ctx) {
-	if _, ok := intArg(c, c.Args[2]); ok {
-		c.Err(errNoReplication)
-	}
-}
-
-// replconfCmd checks the options of a replica. None has an effect, because no SYNC will follow.
-func replconfCmd(c *engine.Ctx) {
-	if len(c.Args)%2 == 0 {
-		c.Err(engine.ErrSyntax)
+	if len(c.Args) > 3 && is(c.Args[3], "failover") {
+		c.Err("ERR PSYNC FAILOVER can't be sent to a master.")
 		return
 	}
-	for args := c.Args[1:]; len(args) > 0; args = args[2:] {
-		value := args[1]
-		switch {
-		case is(args[0], "listening-port"):
-			if _, ok := intArg(c, value); !ok {
-				return
-			}
-		case is(args[0], "ip-address"):
-			if len(value) >= 256 {
-				c.Err(fmt.Sprintf(
-					"ERR REPLCONF ip-address provided by replica instance is too long: %d bytes",
-					len(value)))
-				return
-			}
-		case is(args[0], "capa"):
-		case is(args[0], "rdb-only"), is(args[0], "rdb-channel"):
-			if n, ok := intArg(c, value); !ok {
-				return
-			} else if n < 0 || n > 1 {
-				c.Err("ERR value is out of range, value must between 0 and 1")
-				return
-			}
-		case is(args[0], "rdb-filter-only"):
-			if len(value) > 0 && !is(value, "functions") {
-				c.Err("ERR Unsupported rdb-filter-only option: " + string(value))
-				return
-			}
-		case is(args[0], "main-ch-client-id"):
-			if id, ok := intArg(c, value); ok {
-				c.Err(fmt.Sprintf("ERR Unrecognized RDB client id: %d", id))
-			}
-			return
-		case is(args[0], "ack"), is(args[0], "getack"):
-			c.Err(errNoReplication) // Redis replies only to a replica, and leaves others waiting.
-			return
-		default:
-			c.Err("ERR Unrecognized REPLCONF option: " + string(args[0]))
-			return
-		}
+	if at, ok := intArg(c, c.Args[2]); ok {
+		c.Psync(string(c.Args[1]), at)
 	}
-	c.OK()
 }

@@ -13,17 +13,10 @@ func serverHandlers() engine.Handlers {
 	return engine.Handlers{
 		"time":     timeCmd,
 		"lastsave": func(c *engine.Ctx) { c.Int(c.E.LastSave()) },
-		"role":     roleCmd,
+		"role":     roleOfMaster,
 		"shutdown": shutdownCmd,
 		"lolwut":   lolwutCmd,
 	}
-}
-
-func roleCmd(c *engine.Ctx) {
-	c.Array(3)
-	c.BulkString("master")
-	c.Int(0)
-	c.Array(0)
 }
 
 func timeCmd(c *engine.Ctx) {

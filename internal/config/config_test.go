@@ -234,8 +234,8 @@ func TestCompatVersion(t *testing.T) {
 func TestLaterAndIgnored(t *testing.T) {
 	for text, warned := range map[string][]string{
 		"replicaof no one\nrepl-timeout 60\noom-score-adj no\nprimaryauth \"\"": nil,
-		"oom-score-adj yes\nrepl-backlog-size 2mb\nlist-max-ziplist-entries 512": {
-			"repl-backlog-size", "oom-score-adj", "list-max-ziplist-entries"},
+		"oom-score-adj yes\ncluster-port 2\nlist-max-ziplist-entries 512": {
+			"cluster-port", "oom-score-adj", "list-max-ziplist-entries"},
 		"enable-module-command yes\ncluster-node-timeout 5": {"cluster-node-timeout"},
 	} {
 		c, err := Parse("f", text)
@@ -257,8 +257,8 @@ func TestLaterAndIgnored(t *testing.T) {
 		}
 	}
 	c := mustLoad(t)
-	for name, value := range map[string]string{"repl-timeout": "7", "jemalloc-bg-thread": "no",
-		"masterauth": "x", "rdma-port": "1"} {
+	for name, value := range map[string]string{"cluster-node-timeout": "7",
+		"jemalloc-bg-thread": "no", "masterauth": "x", "rdma-port": "1"} {
 		if err := c.Set([][2]string{{name, value}}, nil); err != nil || len(c.Warnings()) != 1 {
 			t.Errorf("CONFIG SET %s: %v", name, err)
 		}

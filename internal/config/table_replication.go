@@ -4,27 +4,7 @@ package config
 // table_later.go.
 
 func replicationTable() []Directive {
-	return append(replicaTable(), []Directive{
-		later("repl-ping-replica-period", "10", 0, "Seconds between pings to replicas.",
-			integer(1, maxInt, func(c *Config) *int64 { return &c.ReplPingPeriod })).
-			alias("repl-ping-slave-period"),
-		later("repl-timeout", "60", 0, "Seconds without data after which the link is given up.",
-			integer(1, maxInt, func(c *Config) *int64 { return &c.ReplTimeout })),
-		later("repl-disable-tcp-nodelay", "no", 0,
-			"Let the kernel gather small writes to replicas.",
-			yesNo(func(c *Config) *bool { return &c.ReplDisableTCPNoDelay })),
-		later("repl-backlog-size", "1048576", 0,
-			"Bytes of history kept for replicas that come back.",
-			memoryFrom(1, maxLong, 16<<10, func(c *Config) *int64 { return &c.ReplBacklogSize })),
-		later("repl-backlog-ttl", "3600", 0, "Seconds that history is kept without replicas.",
-			integer(0, maxLong, func(c *Config) *int64 { return &c.ReplBacklogTTL })),
-		later("repl-diskless-sync", "yes", 0, "Send a full sync without a file.",
-			yesNo(func(c *Config) *bool { return &c.ReplDisklessSync })),
-		later("repl-diskless-sync-delay", "5", 0,
-			"Seconds to wait for more replicas before a full sync.",
-			integer(0, maxInt, func(c *Config) *int64 { return &c.ReplDisklessSyncDelay })),
-		later("repl-diskless-sync-max-replicas", "0", 0, "Replicas from which it waits no longer.",
-			integer(0, maxInt, func(c *Config) *int64 { return &c.ReplDisklessSyncMaxReplicas })),
+	return append(append(masterTable(), replicaTable()...), []Directive{
 		later("repl-diskless-load", "disabled", 0, "Load a full sync without a file.",
 			choice([]string{"disabled", "on-empty-db", "swapdb"},
 				func(c *Config) *string { return &c.ReplDisklessLoad })),
@@ -38,6 +18,37 @@ func replicationTable() []Directive {
 		later("bind-source-addr", "", 0, "Address to connect to other servers from.",
 			str(func(c *Config) *string { return &c.BindSourceAddr })),
 	}...)
+}
+
+// masterTable lists what a master goes by.
+func masterTable() []Directive {
+	return []Directive{
+		{Name: "repl-ping-replica-period", Alias: "repl-ping-slave-period", Default: "10",
+			Doc:   "Seconds between pings to replicas.",
+			value: integer(1, maxInt, func(c *Config) *int64 { return &c.ReplPingPeriod })},
+		{Name: "repl-timeout", Default: "60",
+			Doc:   "Seconds without data after which the link is given up.",
+			value: integer(1, maxInt, func(c *Config) *int64 { return &c.ReplTimeout })},
+		{Name: "repl-disable-tcp-nodelay", Default: "no",
+			Doc:   "Let the kernel gather small writes to replicas.",
+			value: yesNo(func(c *Config) *bool { return &c.ReplDisableTCPNoDelay })},
+		{Name: "repl-backlog-size", Default: "1048576",
+			Doc: "Bytes of history kept for replicas that come back.",
+			value: memoryFrom(1, maxLong, 16<<10,
+				func(c *Config) *int64 { return &c.ReplBacklogSize })},
+		{Name: "repl-backlog-ttl", Default: "3600",
+			Doc:   "Seconds that history is kept without replicas.",
+			value: integer(0, maxLong, func(c *Config) *int64 { return &c.ReplBacklogTTL })},
+		{Name: "repl-diskless-sync", Default: "yes", Doc: "Send a full sync without a file.",
+			value: yesNo(func(c *Config) *bool { return &c.ReplDisklessSync })},
+		{Name: "repl-diskless-sync-delay", Default: "5",
+			Doc:   "Seconds to wait for more replicas before a full sync.",
+			value: integer(0, maxInt, func(c *Config) *int64 { return &c.ReplDisklessSyncDelay })},
+		{Name: "repl-diskless-sync-max-replicas", Default: "0",
+			Doc: "Replicas from which it waits no longer.",
+			value: integer(0, maxInt,
+				func(c *Config) *int64 { return &c.ReplDisklessSyncMaxReplicas })},
+	}
 }
 
 func replicaTable() []Directive {

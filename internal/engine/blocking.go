@@ -64,6 +64,7 @@ type blocking struct {
 	seq       uint64
 	bytes     int64     // of the queues
 	syncs     []*waiter // for the append-only file; some may have ended
+	acks      []*waiter // for replicas; likewise
 }
 
 // waiter is a client that waits, with its command.

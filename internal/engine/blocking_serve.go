@@ -156,6 +156,9 @@ func (e *Engine) EndWaits() {
 	if len(b.syncs) > 0 {
 		e.serveSynced()
 	}
+	if e.repl.slaves.acked {
+		e.serveAcked()
+	}
 	for n := 0; len(b.deadlines) > 0 && n < timeoutsPerTurn; n++ {
 		d := b.deadlines[0]
 		if d.at >= e.Steady() {
@@ -205,13 +208,32 @@ func (e *Engine) serveSynced() {
 	synced, on := e.persist.aof.Synced(), e.LogOn()
 	keep := b.syncs[:0]
 	for _, w := range b.syncs {
-		if w.client.wait == w && (w.client.logged <= synced || !on) {
+		switch {
+		case w.client.wait != w:
+		case w.client.logged <= synced || !on:
+			e.rerun(w) // if it goes on waiting, that is for replicas
+		default:
+			keep = append(keep, w)
+		}
+	}
+	clear(b.syncs[len(keep):])
+	b.syncs = keep
+}
+
+// serveAcked runs the commands again that wait for replicas, one of which has acknowledged
+// something.
+func (e *Engine) serveAcked() {
+	b := &e.blocking
+	e.repl.slaves.acked = false
+	keep := b.acks[:0]
+	for _, w := range b.acks {
+		if w.client.wait == w {
 			e.rerun(w)
 		}
 		if w.client.wait == w {
 			keep = append(keep, w)
 		}
 	}
-	clear(b.syncs[len(keep):])
-	b.syncs = keep
+	clear(b.acks[len(keep):])
+	b.acks = keep
 }

@@ -99,6 +99,8 @@ type Client struct {
 
 	db        *keyspace.DB
 	logged    int64       // offset in the append-only file behind the client's last write
+	written   int64       // offset in the replication stream, likewise
+	replica   *Replica    // nil: the client has sent no REPLCONF
 	counted   clientCount // what used memory and maxmemory-clients include for the client
 	round     rounds.Member
 	postponed bool

@@ -37,13 +37,21 @@ func (cl *Client) FlagLetters() string {
 	return string(b)
 }
 
-// AppendInfo appends the client's line of CLIENT LIST, with its newline. argv is the size in bytes
-// of the arguments of the client's running command. Fields and their order are those of Redis 8.
-func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
-	var in, inCap, waiting int
+// buffers returns what the client's connection holds. What waits for a replica includes the stream.
+func (cl *Client) buffers() (in, inCap, waiting int) {
 	if cl.Conn != nil {
 		in, inCap, waiting = cl.Conn.Buffers()
 	}
+	if cl.replica != nil {
+		waiting += int(cl.replica.Lag())
+	}
+	return in, inCap, waiting
+}
+
+// AppendInfo appends the client's line of CLIENT LIST, with its newline. argv is the size in bytes
+// of the arguments of the client's running command. Fields and their order are those of Redis 8.
+func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
+	in, inCap, waiting := cl.buffers()
 	events := "r"
 	argv += len(bytes.Join(cl.WaitingArgs(), nil))
 	replies := len(cl.W.Buf)

@@ -87,6 +87,7 @@ func (e *Engine) Cron() {
 		return
 	}
 	e.persistCron()
+	e.replicationCron()
 	e.makeRoom(nil)
 	e.defragCron()
 	e.expireRecords()

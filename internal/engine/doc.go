@@ -34,9 +34,11 @@
 //	loading.go          the state of a data set that is being read
 //	persistence.go      what is known of saves, and what INFO says of them
 //	propagate.go        sending what commands change to log and replicas
-//	replicas.go         servers that copy this one
+//	transfers.go        the forms in which a snapshot is sent to a replica
+//	replicas.go         servers that copy this one: the types
 //	master.go           the server that this one copies
 //	replication.go      the history of the data set: ids and offsets
+//	replicalist.go      what is known of replicas, and how many count
 //
 //	watch.go            WATCH
 //	multi.go            the queue of a transaction
@@ -45,6 +47,7 @@
 //	blocking_line.go    those who wait for the same, deadlines
 //	blocking_queue.go   beginning to wait, queues, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
+//	waitreplicas.go     what replicas acknowledge, and waiting for it
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
@@ -53,6 +56,7 @@
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients
 //	outputlimit.go      client-output-buffer-limit
+//	backlog.go          the replication stream: its history, its readers and their limits
 //	push.go             messages beside replies, buffers for them
 //	pubsub.go           subscriptions, PUBLISH, keyspace events
 //	pubsub_fields.go    keyspace events with the fields of hashes
@@ -92,6 +96,9 @@
 //	storehost.go        the engine as package persist sees it
 //	asideload.go        loading data beside that which is served
 //	save.go             SAVE, BGSAVE, save points, DEBUG RELOAD
+//	fullsync.go         snapshots for replicas, and how they are sent
+//	psync.go            SYNC and PSYNC
+//	replicacron.go      pings, timeouts, delays, the end of the backlog
 //	shutdown.go         the data set at the end of the server
 //	defrag.go           active defragmentation
 //	cron.go             periodic work and slices between commands

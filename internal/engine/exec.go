@@ -51,6 +51,10 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 // dispatch finds the command, passes it through the gates and calls it.
 func (e *Engine) dispatch(c *Ctx) bool {
 	cmd := e.table.Find(c.Args)
+	if c.Client.follows() {
+		e.dispatchReplica(c, cmd)
+		return true
+	}
 	if cmd == nil {
 		c.Client.LastCmd = nil
 		if e.isHTTP(c) {
@@ -74,6 +78,26 @@ func (e *Engine) dispatch(c *Ctx) bool {
 		e.countClient(c.Client)
 	}
 	return true
+}
+
+// dispatchReplica runs a command of a replica. Its replies would be taken for a part of the stream,
+// so a command that has one ends the connection.
+func (e *Engine) dispatchReplica(c *Ctx, cmd *spec.Command) {
+	w, name := c.Writer, "<unknown>"
+	c.Cmd, c.Client.LastCmd = cmd, cmd
+	before := len(w.Buf)
+	if cmd != nil {
+		name = cmd.FullName()
+		if e.gates(c) == passed {
+			if e.call(c); len(w.Buf) == before && w.Staged == 0 {
+				return
+			}
+		}
+	}
+	w.Buf = w.Buf[:before]
+	e.Log.Warning("Replica %s generated a reply to command '%s', disconnecting it",
+		c.Client.replica.Name(), name)
+	c.Client.CloseASAP = true
 }
 
 // isHTTP reports whether the client talks HTTP, and closes its connection then. A web page can make

@@ -55,6 +55,7 @@ func (e *Engine) Deliver() {
 		e.serve()
 	}
 	e.broadcast()
+	e.feedReplicas()
 	p := &e.pushing
 	for i, c := range p.resumed {
 		p.resumed[i] = nil

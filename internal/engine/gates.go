@@ -83,7 +83,7 @@ func (e *Engine) gates(c *Ctx) refusal {
 	case e.script.run != nil && !cmd.Is(spec.AllowBusy):
 		return refusal(e.BusyText())
 	// A monitor counts as a replica, as in Redis: it watches, and touches no key.
-	case cl.Monitor && flags&(spec.Write|spec.ReadOnly|spec.MayReplicate) != 0:
+	case (cl.Monitor || cl.follows()) && flags&(spec.Write|spec.ReadOnly|spec.MayReplicate) != 0:
 		return ErrMonitorKeys
 	// The pause is last: only what would run is held back.
 	case e.pause.active && !c.rerun && e.postpone(c):
@@ -212,9 +212,4 @@ func (e *Engine) lacksMemory(c *Ctx, flags spec.Flag) bool {
 	e.mem.refused = !e.makeRoom(c)
 	e.pushing.early = false
 	return e.mem.refused && flags&spec.DenyOOM != 0
-}
-
-// lacksReplicas reports whether too few replicas are there for writes. There are none.
-func (e *Engine) lacksReplicas() bool {
-	return e.Cfg.MinReplicasToWrite > 0 && e.Cfg.MinReplicasMaxLag > 0
 }

@@ -52,7 +52,10 @@ func (e *Engine) UsedMemory() int64 {
 
 // limitedMemory returns the part of used memory that is held against the limit. It leaves out what
 // is kept for a snapshot alone: evicting keys would not free that, but add to it.
-func (e *Engine) limitedMemory() int64 { return e.UsedMemory() - e.KS.Heap.FrozenBytes() }
+func (e *Engine) limitedMemory() int64 {
+	m := e.replicationMemory()
+	return e.UsedMemory() - e.KS.Heap.FrozenBytes() - m.NotCounted()
+}
 
 // goCounted returns the part of used memory that is in Go's heap, without what was there at the
 // start.

@@ -19,6 +19,7 @@ type MemoryReport struct {
 	StartShare                  int64 // likewise, of what was there at the start: see memoryLimit
 	// Frozen is likewise, for what is kept for a snapshot alone: see limitedMemory.
 	Frozen                      int64
+	Repl                        ReplicationMemory
 	Go                          GoMemory
 	ArenaUsed, ArenaMapped      int64
 	ArenaKeys, ArenaValues      int64
@@ -32,7 +33,9 @@ type MemoryReport struct {
 }
 
 // NotCounted returns the part of Used that is not held against maxmemory.
-func (r *MemoryReport) NotCounted() int64 { return r.LogBuffer + r.StartShare + r.Frozen }
+func (r *MemoryReport) NotCounted() int64 {
+	return r.LogBuffer + r.StartShare + r.Frozen + r.Repl.NotCounted()
+}
 
 // MemorySlack is what is resident beside used memory, in bytes: with that it adds up to RSS. Parts
 // can be negative, where memory counts as used that is not resident (yet): pages that nobody has
@@ -65,9 +68,17 @@ func (e *Engine) MemoryReport() MemoryReport {
 		HeaderBytes: e.KS.Heap.HeaderBytes(),
 		Waiting:     e.KS.Waiting(),
 		Frozen:      e.KS.Heap.FrozenBytes(),
+		Repl:        e.replicationMemory(),
 		ArenaTables: a.UsedBy(arena.Tables), ArenaBuffers: a.UsedBy(arena.Buffers),
 		LazyFreePending: int64(e.KS.LazyFreePending()), LazyFreed: e.KS.Stats.LazyFreed,
 	}
+	e.Clients(func(c *Client) bool {
+		if c.Class == ClassReplica {
+			r.Repl.Clients += c.counted.total
+			r.Clients -= c.counted.total
+		}
+		return true
+	})
 	for i := range e.KS.Databases() {
 		db := e.KS.DB(i)
 		r.Keys += int64(db.Len())

@@ -14,6 +14,14 @@ func (e *Engine) targets() propagation.Targets {
 // propagate sends one command, as a unit of its own or as a part of the open one.
 func (e *Engine) propagate(db int, argv [][]byte) { e.Feed.Send(e.targets(), db, argv) }
 
+// PropagateMessage propagates the command as it came to the replicas alone: their subscribers hear
+// of it, and it changes no data.
+func (c *Ctx) PropagateMessage() {
+	if to := c.E.targets() & propagation.Replicas; to != 0 {
+		c.E.Feed.Send(to, propagation.NoDB, c.Args)
+	}
+}
+
 // PropagateEach propagates argv in place of the command as it came. It does what PropagateAs does,
 // without a copy: the unit takes argv at once. The command must be dirty and must not call
 // PropagateAs.
@@ -68,8 +76,10 @@ func (e *Engine) Commit() {
 	}
 }
 
-// noteLogged remembers up to where the log must be on disk for the client's writes to be.
+// noteLogged remembers up to where the log must be on disk, and replicas must have the stream, for
+// the client's writes to be there.
 func (e *Engine) noteLogged(c *Client) {
+	c.written = e.Feed.Offset()
 	if log := e.persist.aof; log != nil {
 		c.logged = log.Offset()
 	}

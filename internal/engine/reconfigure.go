@@ -54,6 +54,10 @@ func (e *Engine) adopt(names []string) {
 	if slices.Contains(names, "requirepass") {
 		e.ApplyRequirePass()
 	}
+	if l := e.repl.slaves.backlog; l != nil && slices.Contains(names, "repl-backlog-size") {
+		l.Resize(e.Cfg.ReplBacklogSize)
+	}
+	e.countGood()
 	if e.persist.store != nil {
 		e.persist.store.Reconfigured()
 	}

@@ -1,24 +1,129 @@
 package engine
 
+import (
+	"net"
+
+	"godwit/internal/backlog"
+)
+
 // replicas are the servers that copy this one's data.
 type replicas struct {
-	list []*Replica
+	list    []*Replica
+	backlog *backlog.Backlog // nil: no replica has been here
+	fed     int64            // offset up to which connections know that there is something
+	full    *fullSync        // the snapshot that is being made for replicas, nil if none is
+	good    int              // of them, as min-replicas-to-write counts
+
+	alone  int64 // steady ms since when there are none
+	pinged int64 // steady ms
+	cronAt int64 // steady ms
+
+	ask   bool // for REPLCONF ACK at the end of the batch
+	acked bool // one has come since those who wait for it were served
+
+	netOut int64 // bytes sent to replicas
 }
 
-// Replica is a server that copies this one's data.
+// ReplicaState is how far a replica is.
+type ReplicaState uint8
+
+// The states.
+const (
+	ReplicaNone   ReplicaState = iota // it has sent REPLCONF, maybe; it is a client like any other
+	ReplicaWaits                      // for a snapshot to begin
+	ReplicaLoads                      // it is sent one
+	ReplicaLoaded                     // it was sent one and wants nothing more (rdb-only)
+	ReplicaOnline                     // it follows the stream
+)
+
+// String returns the word that INFO has for the state.
+func (s ReplicaState) String() string {
+	return [...]string{"none", "wait_bgsave", "send_bulk", "rdb_transmitted", "online"}[s]
+}
+
+// Replica is a server that copies this one's data: what it has said of itself by REPLCONF, and how
+// far it is.
 type Replica struct {
 	Client *Client
+	State  ReplicaState
+
+	// IP and Port are where the replica says that it listens; "" and 0 if it has not.
+	IP   string
+	Port int64
+	// These are its capabilities. Unknown ones are ignored.
+	CapEOF, CapPsync2, CapRDBChannel, CapGodwit bool
+	// Version is Valkey's: major, minor and patch in a byte each; 0 if it is none.
+	Version int
+	// These are what it wants of a snapshot.
+	RDBOnly, FunctionsOnly, NoCompress, NoChecksum bool
+
+	conn    StreamConn
+	legacy  bool            // it has sent SYNC: it knows neither offsets nor ACK
+	reader  *backlog.Reader // of the stream; pinned from the beginning of the snapshot on
+	from    int64           // offset that it began at
+	onACK   bool            // the stream begins with the first REPLCONF ACK
+	streams bool            // the connection writes the stream
+	since   int64           // steady ms, of the state
+	acked   int64           // offset that it has
+	synced  int64           // offset that it has on disk, -1 if it does not say
+	ackedAt int64           // steady ms
+	soft    int64           // steady ms since when it is over the soft output limit, 0 if it is not
 }
 
-// dropReplicas ends the connections of all replicas: what they have is not what this server has
-// any more. Those that come back get a full sync, unless the new history has theirs.
-func (e *Engine) dropReplicas() {}
+// StreamConn is a Conn that can be sent a snapshot and the replication stream. Its methods are
+// called with the executor held.
+type StreamConn interface {
+	Conn
+	// Stream has the connection write what the reader has, behind all replies. The reader is closed
+	// when the client is forgotten; the connection may be in the middle of a write then.
+	Stream(r *backlog.Reader)
+	// Fed tells a connection with a stream that there is more of it.
+	Fed()
+	// Transfer calls write on a goroutine, when all replies so far are written, and then done with
+	// the executor held. Nothing else is written meanwhile. w is the connection. If the client is
+	// closed before that, writing to w fails, and done is called with the error.
+	Transfer(write func(w net.Conn) error, done func(error))
+	// NoDelay says whether small writes leave at once.
+	NoDelay(on bool)
+}
 
-// dropBacklog forgets the stream of the past.
-func (e *Engine) dropBacklog() {}
+// fullSync is a snapshot that is being made for replicas.
+type fullSync struct {
+	members []*Replica
+	pipe    *backlog.Pipe // nil: to a file
+	file    *syncFile
+	began   int64 // steady ms
+}
 
-// ensureBacklog begins to keep the stream, if that is not done yet.
-func (e *Engine) ensureBacklog() {}
+// end ends the transfers of a snapshot that has failed.
+func (f *fullSync) end(err error) {
+	if f.pipe != nil {
+		f.pipe.End(err)
+	}
+	if f.file != nil {
+		f.file.release(len(f.members))
+	}
+}
 
-// replicationCron is called once a second: pings, timeouts, delays.
-func (e *Engine) replicationCron() {}
+// leave takes a replica out that is gone. A snapshot that nobody wants any more fails by itself.
+func (f *fullSync) leave(r *Replica) {
+	for i, m := range f.members {
+		if m != r {
+			continue
+		}
+		f.members[i] = nil
+		if f.pipe != nil {
+			f.pipe.Reader(i).Close()
+		}
+	}
+}
+
+// wanted reports whether a replica is left.
+func (f *fullSync) wanted() bool {
+	for _, m := range f.members {
+		if m != nil {
+			return true
+		}
+	}
+	return false
+}

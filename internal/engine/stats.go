@@ -21,6 +21,9 @@ type Stats struct {
 	ClientQueryBufLimit int64 // clients closed for the input limit
 	ClientOutBufLimit   int64 // clients closed for the output limit
 	EvictedClients      int64
+	SyncFull            int64 // full synchronizations of replicas
+	SyncPartialOK       int64 // partial ones
+	SyncPartialErr      int64 // those that were refused
 	UnexpectedErrors    int64
 	Denied              [acl.DeniedCert + 1]int64 // refusals of access control, by reason
 	ExpireNanos         int64                     // time spent in slices that expire keys

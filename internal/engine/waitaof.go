@@ -31,10 +31,10 @@ func (e *Engine) LogSynced(c *Client) bool {
 func (e *Engine) LogOn() bool { return e.persist.aof != nil && e.persist.aof.Enabled() }
 
 // BlockUntilSynced makes the client wait until LogSynced; then its command runs again. The deadline
-// and onTimeout are as for Block. With never, only the deadline ends it.
-func (c *Ctx) BlockUntilSynced(never bool, deadline int64, onTimeout func(*Ctx)) {
+// and onTimeout are as for Block.
+func (c *Ctx) BlockUntilSynced(deadline int64, onTimeout func(*Ctx)) {
 	c.Block(Wait{Type: object.String, Deadline: deadline, OnTimeout: onTimeout})
-	if !c.rerun && !never {
+	if !c.rerun {
 		b := &c.E.blocking
 		b.syncs = append(b.syncs, c.Client.wait)
 	}

@@ -53,9 +53,9 @@ type Buffer struct {
 // NoDB is the selected database at the beginning of a stream.
 const NoDB = -1
 
-// enter selects the database for the commands that follow.
+// enter selects the database for the commands that follow. Those of NoDB belong to none.
 func (b *Buffer) enter(db int) {
-	if db != b.DB {
+	if db != b.DB && db != NoDB {
 		b.DB = db
 		b.B = AppendSelect(b.B, db)
 	}

@@ -45,12 +45,13 @@ type fdConn struct {
 	ending  bool   // closes when its replies are written
 	closed  bool
 	blocked bool // the socket takes no more, and is watched for becoming writable
+	feed    feed // of a replica
 	unread  bool // the socket may hold more than was read: see watch
 }
 
 // Ready implements evloop.Handler.
 func (c *fdConn) Ready(events uint32) {
-	if events&evloop.Writable != 0 && !c.q.empty() && !c.drain() {
+	if events&evloop.Writable != 0 && c.blocked && !c.drain() {
 		c.gone = true
 	}
 	switch {
@@ -245,7 +246,7 @@ func (c *fdConn) collect(ran bool) {
 	if cl.CloseAfterReply {
 		c.ending = true
 	}
-	if (len(c.reply) > 0 || c.ending) && !c.dirty {
+	if fed := c.fed(); (fed || len(c.reply) > 0 || c.ending) && !c.dirty {
 		c.dirty = true
 		l.writes = append(l.writes, c)
 	}
@@ -289,11 +290,13 @@ func (c *fdConn) spend(b []byte, own bool) {
 
 // drain sends what has waited for the socket to become writable.
 func (c *fdConn) drain() bool {
-	n, errno := evloop.Writev(c.fd, c.q.vec(c.loop.vec[:0]))
-	if !c.wrote(n, errno) {
-		return false
+	if !c.q.empty() {
+		n, errno := evloop.Writev(c.fd, c.q.vec(c.loop.vec[:0]))
+		if !c.wrote(n, errno) {
+			return false
+		}
+		c.q.pop(n)
 	}
-	c.q.pop(n)
 	return c.written()
 }
 
@@ -311,13 +314,20 @@ func (c *fdConn) written() bool {
 	if c.ending && c.q.empty() || c.q.refused {
 		return false
 	}
+	more := !c.q.empty()
+	if !more && c.feed.active {
+		var ok bool
+		if more, ok = c.writeFeed(); !ok {
+			return false
+		}
+	}
 	if c.size.Load() != int64(c.q.size) {
 		c.size.Store(int64(c.q.size))
 	}
-	if c.blocked == !c.q.empty() && !c.ending {
+	if c.blocked == more && !c.ending {
 		return true
 	}
-	c.blocked = !c.q.empty()
+	c.blocked = more
 	return c.watch() == nil
 }
 
@@ -343,6 +353,7 @@ func (c *fdConn) close() {
 		c.srv.log.Verbose("Client closed connection %s", c.srv.eng.Describe(c.cl, c.q.size))
 	}
 	c.srv.eng.Forget(c.cl)
+	c.dropFeed()
 	_ = l.ev.Del(c.fd) // it fails only for a descriptor that could not be added
 	unix.Close(c.fd)
 	last := len(l.conns) - 1

@@ -38,6 +38,7 @@ type goConn struct {
 	mu     sync.Mutex // guards the following, between the executor's holder and the writer
 	q      outQueue
 	spare  []byte
+	feed   goFeed
 	ending bool // close when q is empty
 	dead   bool // the socket is closed
 	sent   int64
@@ -106,6 +107,7 @@ func (c *goConn) serve() {
 	c.mu.Lock()
 	c.q.drop() // the writer has ended
 	c.mu.Unlock()
+	c.dropFeed()
 	c.staged.drop()
 	c.cl.W.Buf = nil
 }
@@ -301,7 +303,10 @@ func (c *goConn) writer() {
 		c.mu.Lock()
 		bufs := c.q.vec(vec[:0])
 		pooled := len(bufs) > 0 && c.q.chunks[c.q.head].buf.Held()
-		dead, ending := c.dead, c.ending
+		dead, ending, f := c.dead, c.ending, c.feed
+		if len(bufs) == 0 && !dead {
+			c.feed.transfer = nil
+		}
 		c.mu.Unlock()
 		switch {
 		case dead:
@@ -310,7 +315,14 @@ func (c *goConn) writer() {
 			_ = c.nc.Close() // TLS sends its goodbye here
 			return
 		case len(bufs) == 0:
-			<-c.wake
+			any, err := c.writeFeed(f, vec[:0])
+			switch {
+			case err != nil:
+				c.kill()
+				return
+			case !any:
+				<-c.wake
+			}
 			continue
 		}
 		n, err := c.send(bufs)

@@ -59,6 +59,7 @@ type Server struct {
 	alarmed   chan struct{} // one slot: there is an earlier deadline
 	serving   sync.WaitGroup
 	goConns   sync.WaitGroup
+	transfers sync.WaitGroup // of snapshots to replicas
 
 	// The following belong to the executor.
 	limits    resp.Limits
@@ -233,4 +234,5 @@ func (s *Server) closeAll() {
 	for _, l := range s.loops {
 		l.close()
 	}
+	s.transfers.Wait()
 }

@@ -61,7 +61,7 @@ func peerFile(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(peersDir(), name)
 	if _, err := os.Stat(path); err != nil {
-		missing(t, fmt.Sprintf("%s (%s)", noPeers, err))
+		Missing(t, fmt.Sprintf("%s (%s)", noPeers, err))
 	}
 	return path
 }

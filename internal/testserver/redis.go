@@ -13,13 +13,13 @@ func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		missing(t, "no "+name+" to compare with")
+		Missing(t, "no "+name+" to compare with")
 	}
 	return path
 }
 
-// missing ends a test that lacks a server: it is skipped, but fails in CI.
-func missing(t testing.TB, why string) {
+// Missing ends a test that lacks a server: it is skipped, but fails in CI.
+func Missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal(why)

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testserver"
+)
+
+var (
+	kind = flag.String("servers", string(testserver.Godwit), "kind of the servers")
+	long = flag.Bool("long", false, "with the Sentinels of all kinds")
+)
+
+func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
+
+// failOver runs one failover of a test.
+func failOver(t *testing.T, change func(s *settings)) {
+	t.Helper()
+	t.Parallel()
+	s := defaults()
+	s.kind, s.conf = testserver.Kind(*kind), "../../conf/sentinel.conf"
+	s.downAfter, s.quick = s.downAfter/2, true
+	change(&s)
+	s.kind.Program(t)
+	if _, err := s.sentinels.FindSentinel(); err != nil {
+		testserver.Missing(t, err.Error())
+	}
+	r, err := s.once(t.Context())
+	require.NoError(t, err)
+	for _, e := range r.events {
+		t.Logf("t%+d ms %s", e.at.Milliseconds(), e.what)
+	}
+	t.Logf("%d acknowledged, %d failed, %d lost", r.acked, r.failed, len(r.lost))
+	require.Positive(t, r.until)
+	require.Less(t, len(r.lost), r.acked)
+}
+
+// TestKill kills the master under load. Writers go on with the new one, and the old one comes back
+// as a replica.
+func TestKill(t *testing.T) { failOver(t, func(*settings) {}) }
+
+// TestFreeze stops the master with SIGSTOP. When it goes on, it thinks that it is the master still,
+// until the Sentinels tell it otherwise.
+func TestFreeze(t *testing.T) { failOver(t, func(s *settings) { s.freeze = true }) }
+
+// TestSentinels has the Sentinels of the newest Redis and Valkey do the same.
+func TestSentinels(t *testing.T) {
+	if !*long {
+		t.Skip("takes -long")
+	}
+	for _, k := range []testserver.Kind{testserver.Redis8, testserver.Valkey9} {
+		t.Run(string(k), func(t *testing.T) {
+			failOver(t, func(s *settings) { s.sentinels = k })
+		})
+	}
+}

@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"godwit/internal/backlog"
+	"godwit/internal/persist"
+	"godwit/internal/persist/rdb"
+)
+
+// Full synchronization
+//
+// One snapshot serves all replicas that wait and can read the same. Its moment is their place in
+// the stream: from it on, each has a reader that pins what they will need.
+//
+//	snapshot ─→ Pipe ─┬─ transfer ─→ socket      $EOF:<mark>  RDB  <mark>
+//	                  └─ transfer ─→ socket      then the stream, after the first ACK
+//
+//	snapshot ─→ file ─┬─ transfer ─→ socket      $<length>  RDB
+//	                  └─ transfer ─→ socket      then the stream
+//
+// Replicas that do not know the first form, or all under repl-diskless-sync no, get the second. A
+// transfer runs beside the executor, and the snapshot is not held up by a replica until the pipe is
+// full. Then the slowest one decides for all, as in Redis, for as long as repl-timeout.
+
+// pipeLimit is how far in bytes the slowest replica may be behind the snapshot.
+const pipeLimit = 8 << 20
+
+// syncNeed is what a replica needs of a snapshot. Replicas with the same need share one.
+type syncNeed struct {
+	o        persist.SyncOptions
+	diskless bool
+}
+
+func (e *Engine) needOf(r *Replica) syncNeed {
+	return syncNeed{persist.SyncOptions{Target: r.target(e), NoCompress: r.NoCompress,
+		NoChecksum: r.NoChecksum, Functions: r.FunctionsOnly},
+		e.Cfg.ReplDisklessSync && r.CapEOF}
+}
+
+// startFullSyncs begins a snapshot for replicas that have waited long enough, if none runs.
+func (e *Engine) startFullSyncs() {
+	s := &e.repl.slaves
+	if s.full != nil || e.persist.busy() || e.loading.on || e.Feed.InUnit() || e.ended {
+		return
+	}
+	var first *Replica
+	for _, r := range s.list {
+		if r.waits() && (first == nil || r.since < first.since) {
+			first = r
+		}
+	}
+	if first == nil {
+		return
+	}
+	need := e.needOf(first)
+	var members []*Replica
+	for _, r := range s.list {
+		if r.waits() && e.needOf(r) == need {
+			members = append(members, r)
+		}
+	}
+	if limit := e.Cfg.ReplDisklessSyncMaxReplicas; need.diskless &&
+		e.Steady()-first.since < e.Cfg.ReplDisklessSyncDelay*1000 &&
+		(limit == 0 || int64(len(members)) < limit) {
+		return
+	}
+	e.fullSync(need, members)
+}
+
+// fullSync begins a snapshot for replicas.
+func (e *Engine) fullSync(need syncNeed, members []*Replica) {
+	s := &e.repl.slaves
+	f := &fullSync{members: members, began: e.Steady()}
+	dest, err := e.openSync(f, need.diskless)
+	if err == nil {
+		s.full = f
+		err = e.startSync(need.o, dest, func(err error) { e.snapshotMade(f, err) })
+	}
+	if err != nil {
+		s.full = nil
+		e.Log.Warning("Can't begin a snapshot for replicas: %s", err)
+		f.end(err)
+		for _, r := range members {
+			e.failSync(r, err)
+		}
+		return
+	}
+	how := "disk"
+	if need.diskless {
+		how = "replicas sockets"
+	}
+	e.Log.Notice("Starting BGSAVE for SYNC with target: %s (%d replicas, RDB for %s)", how,
+		len(members), targetName(need.o.Target))
+	s.backlog.Reselect()
+	for i, r := range members {
+		e.beginLoading(r)
+		if f.pipe != nil {
+			e.transfer(r, pipeTransfer(f.pipe, i, e.hexID(40), e.replTimeout()))
+			r.onACK = true
+		}
+	}
+}
+
+// targetName returns what the log calls a version of RDB files.
+func targetName(t rdb.Target) string {
+	if t == rdb.Auto {
+		return "the lowest version that holds the data"
+	}
+	return fmt.Sprintf("version %d", t.Version())
+}
+
+func (e *Engine) replTimeout() time.Duration {
+	return time.Duration(e.Cfg.ReplTimeout) * time.Second
+}
+
+// beginLoading tells a replica its place in the history, and pins the stream from there on.
+func (e *Engine) beginLoading(r *Replica) {
+	at := e.Feed.Offset()
+	r.reader, _ = e.repl.slaves.backlog.Open(at) // the end is always there
+	r.acked, r.from = at, at
+	if !r.legacy {
+		e.say(r, fmt.Sprintf("+FULLRESYNC %s %d\r\n", e.repl.id, at))
+	}
+	e.enterState(r, ReplicaLoads)
+}
+
+// say sends the replica a line outside of its own commands.
+func (e *Engine) say(r *Replica, line string) {
+	c := r.Client
+	if c.W.Buf == nil {
+		c.W.Buf = e.LendBuffer()
+	}
+	c.W.Buf = append(c.W.Buf, line...)
+	e.pushed(c)
+}
+
+// openSync opens what the snapshot is written to.
+func (e *Engine) openSync(f *fullSync, diskless bool) (persist.SyncDest, error) {
+	if diskless {
+		if f.pipe = backlog.NewPipe(e.Buffers, pipeLimit, len(f.members)); f.pipe == nil {
+			return nil, errors.New("the system has no memory for it")
+		}
+		return pipeDest{f.pipe}, nil
+	}
+	file, err := newSyncFile(len(f.members))
+	f.file = file
+	return file, err
+}
+
+// snapshotMade follows the end of a snapshot: all bytes are in the pipe, or in the file.
+func (e *Engine) snapshotMade(f *fullSync, err error) {
+	e.repl.slaves.full = nil
+	switch {
+	case err != nil && !f.wanted():
+		e.Log.Notice("Snapshot for replicas ended: no replica is left that waits for it")
+	case err != nil:
+		e.Log.Warning("Snapshot for replicas failed: %s", err)
+	default:
+		e.Log.Notice("Snapshot for %d replicas made in %d ms", len(f.members), e.Steady()-f.began)
+	}
+	if err != nil {
+		f.end(err)
+	}
+	for _, r := range f.members {
+		switch {
+		case r == nil && f.file != nil && err == nil:
+			f.file.release(1)
+		case r == nil || f.pipe != nil: // its transfer ends by itself
+		case err != nil:
+			e.failSync(r, err)
+		default:
+			e.transfer(r, f.file.transfer(e.replTimeout()))
+		}
+	}
+}
+
+// transfer sends the snapshot to a replica.
+func (e *Engine) transfer(r *Replica, write func(net.Conn, *int64) error) {
+	c, sent := r.Client, int64(0)
+	r.conn.Transfer(func(w net.Conn) error { return write(w, &sent) }, func(err error) {
+		e.repl.slaves.netOut += sent
+		e.Stats.NetOut += sent
+		if c.replica == r {
+			e.transferred(r, sent, err)
+		}
+	})
+}
+
+// transferred follows the end of a transfer to a replica that is still there.
+func (e *Engine) transferred(r *Replica, sent int64, err error) {
+	if err != nil {
+		e.failSync(r, err)
+		return
+	}
+	e.Log.Notice("Synchronization with replica %s succeeded: %d bytes in %d ms", r.Name(), sent,
+		e.Steady()-r.since)
+	if r.RDBOnly {
+		r.reader.Close()
+		e.enterState(r, ReplicaLoaded)
+		return
+	}
+	e.enterState(r, ReplicaOnline)
+	if !r.onACK {
+		e.stream(r)
+	}
+}
+
+// failSync ends the connection of a replica whose synchronization has failed.
+func (e *Engine) failSync(r *Replica, err error) {
+	if r.Client.CloseASAP {
+		return
+	}
+	var slow net.Error
+	if errors.As(err, &slow) && slow.Timeout() {
+		e.Log.Warning("Disconnecting timedout replica (full sync): %s has taken nothing of the "+
+			"snapshot for repl-timeout (%d s)", r.Name(), e.Cfg.ReplTimeout)
+	} else {
+		e.Log.Warning("Synchronization with replica %s failed: %s", r.Name(), err)
+	}
+	r.Client.closeSoon()
+}

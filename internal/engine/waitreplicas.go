@@ -1,0 +1,70 @@
+package engine
+
+import "godwit/internal/object"
+
+// REPLCONF ACK: what replicas have, and the clients that wait for it (WAIT, WAITAOF).
+
+// Acknowledge notes that a replica has the stream up to an offset, and on disk up to another one,
+// -1 if it does not say. The first one after a snapshot begins the stream.
+func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
+	s := &e.repl.slaves
+	switch r.State {
+	case ReplicaOnline:
+	case ReplicaLoads: // it has loaded all, before the connection's goroutine has said that it sent it
+		r.onACK = false
+		return
+	default:
+		return
+	}
+	r.ackedAt = e.Steady()
+	r.acked = max(r.acked, min(offset, e.Feed.Offset()))
+	r.synced = max(r.synced, min(synced, e.Feed.Offset()))
+	if r.onACK {
+		r.onACK = false
+		e.stream(r)
+	}
+	if e.Cfg.MinReplicasToWrite > 0 {
+		e.countGood()
+	}
+	if len(e.blocking.acks) > 0 && !s.acked {
+		s.acked = true
+		if e.Alarm != nil {
+			e.Alarm()
+		}
+	}
+}
+
+// stream has the replica's connection write the stream from where the replica is.
+func (e *Engine) stream(r *Replica) {
+	r.streams = true
+	r.conn.Stream(r.reader)
+}
+
+// AckedBy returns how many replicas have all that the client has written: in memory, or on disk.
+func (e *Engine) AckedBy(c *Client, onDisk bool) (n int64) {
+	for _, r := range e.repl.slaves.list {
+		has := r.acked
+		if onDisk {
+			has = r.synced
+		}
+		if r.State == ReplicaOnline && has >= c.written {
+			n++
+		}
+	}
+	return n
+}
+
+// BlockUntilAcked makes the client wait until replicas acknowledge something; then its command runs
+// again. With log it runs again too when LogSynced. The deadline and onTimeout are as for Block.
+func (c *Ctx) BlockUntilAcked(log bool, deadline int64, onTimeout func(*Ctx)) {
+	c.Block(Wait{Type: object.String, Deadline: deadline, OnTimeout: onTimeout})
+	if c.rerun {
+		return
+	}
+	b := &c.E.blocking
+	b.acks = append(b.acks, c.Client.wait)
+	if log {
+		b.syncs = append(b.syncs, c.Client.wait)
+	}
+	c.E.repl.slaves.ask = true
+}
