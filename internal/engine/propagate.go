@@ -41,6 +41,14 @@ func (c *Ctx) PropagateAs(argv ...[]byte) {
 // NoPropagate instead of collecting what PropagateAs needs.
 func (c *Ctx) Propagating() bool { return c.E.Feed.Attached()&c.E.ownTargets() != 0 }
 
+// PropagateMessage propagates the command as it came to the replicas alone: their subscribers hear
+// of it, and it changes no data.
+func (c *Ctx) PropagateMessage() {
+	if to := c.E.targets() & propagation.Replicas; to != 0 {
+		c.E.Feed.Send(to, propagation.NoDB, c.Args)
+	}
+}
+
 // PropagateEach propagates argv in place of the command as it came. It does what PropagateAs does,
 // without a copy: the unit takes argv at once. The command must be dirty and must not call
 // PropagateAs.

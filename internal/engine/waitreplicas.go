@@ -8,7 +8,12 @@ import "godwit/internal/object"
 // -1 if it does not say. The first one after a snapshot begins the stream.
 func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
 	s := &e.repl.slaves
-	if r.State != ReplicaOnline {
+	switch r.State {
+	case ReplicaOnline:
+	case ReplicaLoads: // it has loaded all, before the connection's goroutine has said that it sent it
+		r.onACK = false
+		return
+	default:
 		return
 	}
 	r.ackedAt = e.Steady()

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net"
+	"time"
 
 	"godwit/internal/backlog"
 )
@@ -50,6 +51,9 @@ func (c *goConn) NoDelay(on bool) {
 func (c *goConn) writeFeed(f goFeed, vec [][]byte) (any bool, err error) {
 	if t := f.transfer; t != nil {
 		err := t.write(c.nc)
+		if err == nil {
+			err = c.nc.SetWriteDeadline(time.Time{})
+		}
 		c.srv.eng.Enter()
 		defer c.srv.eng.Release()
 		t.done(err)
