@@ -50,7 +50,7 @@ func certificate(t *testing.T) []string {
 // TestTLS links servers by TLS, and cuts the link.
 func TestTLS(t *testing.T) {
 	seed := testseed.New(t)
-	pairs := []pair{{redis7, godwit}, {godwit, godwit}, {godwit, redis7}}
+	pairs := []pair{{redis7, godwit}, {godwit, godwit}, {godwit, redis7}, {godwit, redis8}}
 	forPairs(t, pairs, func(t *testing.T, p pair) {
 		port, err := testserver.Port()
 		require.NoError(t, err)

@@ -35,7 +35,8 @@ type goConn struct {
 	cared int64         // steady ms of the last care
 	round rounds.Member
 
-	began, before int64 // clock and commands when input took the executor
+	next          goFeed // what the engine wants; belongs to the executor
+	began, before int64  // clock and commands when input took the executor
 
 	mu     sync.Mutex // guards the following, between the executor's holder and the writer
 	q      outQueue
@@ -267,6 +268,7 @@ func (c *goConn) collect() {
 			c.spare = b[:0]
 		}
 	}
+	fed := c.fed()
 	size, refused := c.q.size, c.q.refused
 	c.mu.Unlock()
 	c.checkOutput(size)
@@ -279,7 +281,7 @@ func (c *goConn) collect() {
 		c.ending = true
 		c.mu.Unlock()
 	}
-	if len(b) > 0 || cl.CloseAfterReply {
+	if len(b) > 0 || fed || cl.CloseAfterReply {
 		c.notify()
 	}
 }
