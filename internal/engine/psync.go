@@ -61,6 +61,11 @@ func (c *Ctx) beginSync() *Replica {
 		c.Err(errPending)
 		return nil
 	}
+	// What a master has changed until now is in no stream, so a new history begins.
+	if e.repl.slaves.backlog == nil && e.repl.master == nil {
+		e.NewReplID()
+		e.Log.Notice("Replication backlog created, my new replication ID is '%s'", e.repl.id)
+	}
 	if !e.ensureBacklog() {
 		c.Err(ErrNoMemory)
 		return nil

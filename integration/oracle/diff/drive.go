@@ -249,10 +249,3 @@ func CommonTo(version string, keep func(name string) bool, servers ...*Server) (
 		return keep(c.Name)
 	})
 }
-
-// Again returns a new driver for the same server, which goes on counting.
-func (d *Driver) Again() (*Driver, error) {
-	next, err := NewDriver(d.Addr)
-	next.Sent = d.Sent
-	return next, err
-}

@@ -27,14 +27,21 @@ import (
 )
 
 var (
-	number = flag.Int("number", 12_000, "commands for each master")
+	number = flag.Int("number", 9_000, "commands for each master")
 	first  = flag.Int("first", 0, "number of the first round: with the seed of a report, its round")
 	master = flag.String("master", "", "the only master; empty: several")
 	others = flag.String("replicas", "", "its replicas, comma separated")
 	shrink = flag.Int("shrinks", 100, "replays that making a stream short may cost")
 )
 
-func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
+// TestMain runs more tests at a time than there are cores: mostly they wait for links.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if set := flag.Lookup("test.parallel"); set.Value.String() == set.DefValue {
+		_ = set.Value.Set("4")
+	}
+	os.Exit(testserver.Main(m))
+}
 
 // perRound is the number of commands between two comparisons.
 const perRound = 3000
@@ -59,6 +66,7 @@ func TestFollowers(t *testing.T) {
 			testserver.Godwit}},
 		{testserver.Redis8, []testserver.Kind{testserver.Godwit}},
 		{testserver.Valkey9, []testserver.Kind{testserver.Godwit}},
+		{testserver.Godwit, []testserver.Kind{testserver.Redis7, testserver.Godwit}},
 	}
 	if *master != "" {
 		casts = []cast{{master: testserver.Kind(*master)}}
@@ -69,7 +77,9 @@ func TestFollowers(t *testing.T) {
 	for _, c := range casts {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
-			newPlay(t, c, seed).run()
+			p := &play{T: t, cast: c, seed: seed}
+			p.start()
+			p.run()
 		})
 	}
 }
@@ -79,6 +89,8 @@ type play struct {
 	*testing.T
 	cast
 	seed     uint64
+	sent     int // commands
+	crashes  int // of servers that are not ours
 	gen      *diff.Generator
 	driver   *diff.Driver
 	server   *testserver.Server // the master
@@ -86,18 +98,34 @@ type play struct {
 	proxies  []*testserver.Proxy
 }
 
-func newPlay(t *testing.T, c cast, seed uint64) *play {
-	p := &play{T: t, cast: c, seed: seed}
-	p.server = c.master.Run(t, "--repl-backlog-size", "256mb")
-	all := []*diff.Server{diff.AttachServer(string(c.master), p.server.Addr)}
-	for i, k := range c.replicas {
-		r := k.Run(t, "--repl-backlog-size", "256mb")
-		proxy := testserver.RunProxy(t, p.server, seed+uint64(i))
+// start starts the servers, new ones if it is called again.
+func (p *play) start() {
+	t := p.T
+	p.server, p.replicas, p.proxies = p.one(p.master), nil, nil
+	all := []*diff.Server{diff.AttachServer(string(p.master), p.server.Addr)}
+	for i, k := range p.cast.replicas {
+		r := p.one(k)
+		proxy := testserver.RunProxy(t, p.server, p.seed+uint64(i))
 		require.NoError(t, r.FollowAddr(proxy.Addr))
 		require.NoError(t, r.WaitLink())
 		p.replicas, p.proxies = append(p.replicas, r), append(p.proxies, proxy)
 		all = append(all, diff.AttachServer(string(k), r.Addr))
 	}
+	p.prepare(all)
+}
+
+// one starts a server. Beside Redis 7.0, Godwit must not send what that cannot read.
+func (p *play) one(k testserver.Kind) *testserver.Server {
+	args := []string{"--repl-backlog-size", "256mb"}
+	if k == testserver.Godwit && slices.Contains(p.all(), testserver.Redis7) {
+		args = append(args, "--rdb-version", "10")
+	}
+	return k.Run(p.T, args...)
+}
+
+// prepare makes the generator of streams from the commands that all servers have, and the driver.
+func (p *play) prepare(all []*diff.Server) {
+	t := p.T
 	// Documentation is compared with that of the oldest, whose options all have.
 	slices.SortStableFunc(all, func(a, b *diff.Server) int {
 		return cmp.Compare(age(a.Name), age(b.Name))
@@ -115,10 +143,19 @@ func newPlay(t *testing.T, c cast, seed uint64) *play {
 	p.gen, err = diff.NewGenerator(diff.GenConfig{Keys: 10, Clients: 4, DBs: 3,
 		Kinds: p.kinds(), Reference: reference}, cov)
 	require.NoError(t, err)
+	p.newDriver()
+}
+
+// newDriver ends the connections of the driver, if there is one, and makes a new one.
+func (p *play) newDriver() {
+	if p.driver != nil {
+		p.sent += p.driver.Sent
+		p.driver.Close()
+	}
+	var err error
 	p.driver, err = diff.NewDriver(p.server.Addr)
-	require.NoError(t, err)
-	t.Cleanup(p.driver.Close)
-	return p
+	require.NoError(p, err)
+	p.Cleanup(p.driver.Close)
 }
 
 func age(kind string) int {
@@ -126,12 +163,15 @@ func age(kind string) int {
 		string(testserver.Redis8), string(testserver.Godwit)}, kind)
 }
 
-// kinds returns the kinds of rounds. Redis 8.0.6 crashes now and then when it frees libraries.
+// kinds returns the kinds of rounds. Redis 8.0.6 and Valkey 9.1.2 crash now and then when they load
+// or free libraries.
 func (p *play) kinds() []string {
-	if slices.Contains(p.all(), testserver.Redis8) {
-		return slices.DeleteFunc(slices.Clone(kinds), func(k string) bool {
-			return k == "functions"
-		})
+	for _, k := range p.all() {
+		if k == testserver.Redis8 || k == testserver.Valkey9 {
+			return slices.DeleteFunc(slices.Clone(kinds), func(k string) bool {
+				return k == "functions"
+			})
+		}
 	}
 	return kinds
 }
@@ -161,11 +201,11 @@ func leftOut(t *testing.T) func(name string) bool {
 
 // run plays rounds until enough commands were sent.
 func (p *play) run() {
-	for round := *first; p.driver.Sent < *number; round++ {
+	for round := *first; p.sent < *number; round++ {
 		stream := p.gen.Stream(p.seed, round, perRound)
 		stop := p.cut(round)
 		err := p.once(stream, stop)
-		if err == nil {
+		if err == nil || p.crashed(round) {
 			continue
 		}
 		p.Logf("round %d of seed %d: %v", round, p.seed, err)
@@ -184,7 +224,7 @@ func (p *play) run() {
 	for _, proxy := range p.proxies {
 		cuts += proxy.Cuts()
 	}
-	p.Logf("%d commands, %d cuts", p.driver.Sent, cuts)
+	p.Logf("%d commands, %d cuts, %d crashes of others", p.sent, cuts, p.crashes)
 }
 
 // once runs a stream from empty databases and compares the data. It returns the difference.
@@ -194,12 +234,38 @@ func (p *play) once(stream []diff.Cmd, stop func()) error {
 		err = p.driver.Run(stream)
 	}
 	stop()
-	require.NoError(p, err)
-	p.driver.Close()
-	p.driver, err = p.driver.Again()
-	require.NoError(p, err)
-	p.Cleanup(p.driver.Close)
+	if err != nil {
+		return err
+	}
+	p.newDriver() // what clients had queued or waited for is dropped
 	return p.server.WaitSame(p.replicas...)
+}
+
+const (
+	// mostCrashes is how many rounds others may leave unfinished by their own faults.
+	mostCrashes = 20
+	// crashReport is how long a server's process outlives its connections, to describe a crash.
+	crashReport = 3 * time.Second
+)
+
+// crashed reports whether a server that is not ours has ended. Then it starts all of them anew.
+func (p *play) crashed(round int) bool {
+	ended := false
+	for end := time.Now().Add(crashReport); !ended && time.Now().Before(end); {
+		for i, s := range append([]*testserver.Server{p.server}, p.replicas...) {
+			ended = ended || s.Ended() && p.all()[i] != testserver.Godwit
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !ended || p.crashes == mostCrashes {
+		return false
+	}
+	p.crashes++
+	p.Logf("round %d of seed %d is not finished: another server has crashed", round, p.seed)
+	p.driver.Close()
+	p.driver = nil
+	p.start()
+	return true
 }
 
 // cut cuts the links at random until the returned function is called.
