@@ -7,9 +7,8 @@ import (
 	"godwit/internal/propagation"
 )
 
-// ensureBacklog begins to keep the stream, if that is not done yet. A master begins a new history
-// with it: what it has changed until now is in no stream. It reports false if the system has no
-// memory for it.
+// ensureBacklog begins to keep the stream, if that is not done yet. It reports false if the system
+// has no memory for it.
 func (e *Engine) ensureBacklog() bool {
 	s := &e.repl.slaves
 	if s.backlog != nil {
@@ -19,10 +18,6 @@ func (e *Engine) ensureBacklog() bool {
 	if s.backlog == nil {
 		e.Log.Warning("The system has no memory for the replication backlog")
 		return false
-	}
-	if e.repl.master == nil {
-		e.NewReplID()
-		e.Log.Notice("Replication backlog created, my new replication ID is '%s'", e.repl.id)
 	}
 	s.fed, s.alone = e.Feed.Offset(), e.Steady()
 	e.Feed.Attach(propagation.Replicas, s.backlog)

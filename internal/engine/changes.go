@@ -113,12 +113,17 @@ func (e *Engine) SwapDBs(i, j int) {
 		e.databaseChanging(j, i, j)
 	}
 	e.KS.Swap(i, j)
+	e.databaseChanged(i)
+	e.databaseChanged(j)
+}
+
+// databaseChanged notes keys for those who wait for them, in a database that has another content
+// now.
+func (e *Engine) databaseChanged(db int) {
 	b := &e.blocking
-	for _, db := range []int{i, j} {
-		for _, q := range b.queuesOf(db) {
-			if key := e.KS.DB(db).Peek(q.key); key.Exists() && b.types[key.Type()] > 0 {
-				b.note(q, WaitArrival)
-			}
+	for _, q := range b.queuesOf(db) {
+		if key := e.KS.DB(db).Peek(q.key); key.Exists() && b.types[key.Type()] > 0 {
+			b.note(q, WaitArrival)
 		}
 	}
 }

@@ -102,6 +102,7 @@
 //	crashfacts.go       what a crash report says
 //	replication_restore.go  where in a history the data set is, and going on there after a start
 //	storehost.go        the engine as package persist sees it
+//	asideload.go        loading data beside that which is served
 //	save.go             SAVE, BGSAVE, save points, DEBUG RELOAD
 //	fullsync.go         snapshots for replicas, and how they are sent
 //	psync.go            SYNC and PSYNC

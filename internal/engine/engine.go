@@ -88,6 +88,7 @@ type Engine struct {
 	blocking     blocking
 	watching     watching
 	loading      loadingState
+	aside        *asideLoad // nil: no data is loaded beside that which is served
 	hub          pubsub.Hub[*Client]
 	pushing      pushState
 	tracking     trackingState

@@ -57,6 +57,10 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 // dispatch finds the command, passes it through the gates and calls it.
 func (e *Engine) dispatch(c *Ctx) bool {
 	cmd := e.table.Find(c.Args)
+	if c.Client.follows() {
+		e.dispatchReplica(c, cmd)
+		return true
+	}
 	if cmd == nil {
 		c.Client.LastCmd = nil
 		if e.isHTTP(c) {
@@ -67,10 +71,6 @@ func (e *Engine) dispatch(c *Ctx) bool {
 	}
 	c.Cmd = cmd
 	c.Client.LastCmd = cmd
-	if c.Client.Class == ClassReplica && c.Client.replica != nil {
-		e.dispatchReplica(c)
-		return true
-	}
 	if msg := e.gates(c); msg != passed {
 		e.reject(c, cmd, msg)
 		return msg != held
@@ -88,17 +88,21 @@ func (e *Engine) dispatch(c *Ctx) bool {
 
 // dispatchReplica runs a command of a replica. Its replies would be taken for a part of the stream,
 // so a command that has one ends the connection.
-func (e *Engine) dispatchReplica(c *Ctx) {
-	w := c.Writer
+func (e *Engine) dispatchReplica(c *Ctx, cmd *spec.Command) {
+	w, name := c.Writer, "<unknown>"
+	c.Cmd, c.Client.LastCmd = cmd, cmd
 	before := len(w.Buf)
-	if e.gates(c) == passed {
-		if e.call(c); len(w.Buf) == before && w.Staged == 0 {
-			return
+	if cmd != nil {
+		name = cmd.FullName()
+		if e.gates(c) == passed {
+			if e.call(c); len(w.Buf) == before && w.Staged == 0 {
+				return
+			}
 		}
 	}
 	w.Buf = w.Buf[:before]
 	e.Log.Warning("Replica %s generated a reply to command '%s', disconnecting it",
-		c.Client.replica.Name(), c.Cmd.FullName())
+		c.Client.replica.Name(), name)
 	c.Client.CloseASAP = true
 }
 

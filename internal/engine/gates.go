@@ -89,13 +89,13 @@ func (e *Engine) stateGates(c *Ctx, flags spec.Flag) refusal {
 	case flags&spec.Stale == 0 && e.servesNothing():
 		return ErrMasterDown
 	// Half a data set is not served.
-	case e.loading.on && flags&spec.Loading == 0:
+	case e.loading.refuses(flags):
 		return ErrLoading
 	// A busy script is in the middle of its unit.
 	case e.script.run != nil && !cmd.Is(spec.AllowBusy):
 		return refusal(e.BusyText())
 	// A monitor counts as a replica, as in Redis: it watches, and touches no key.
-	case cl.Monitor && flags&(spec.Write|spec.ReadOnly|spec.MayReplicate) != 0:
+	case (cl.Monitor || cl.follows()) && flags&(spec.Write|spec.ReadOnly|spec.MayReplicate) != 0:
 		return ErrMonitorKeys
 	// The pause is last: only what would run is held back.
 	case e.pause.active && !c.rerun && e.postpone(c):

@@ -6,7 +6,7 @@ import (
 )
 
 // Attach makes the client that applies the master's stream, for the connection that carries it. It
-// returns nil if nobody waits for it any more.
+// returns nil if nobody waits for it any more. AckMaster must follow: the master waits for that.
 func (a *LinkAttempt) Attach(conn Conn) *Client {
 	if !a.Wanted() {
 		return nil
@@ -34,7 +34,6 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 		m.downSince = 0
 	}
 	m.fack = fackState{}
-	e.AckMaster()
 	return c
 }
 

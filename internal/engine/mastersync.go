@@ -10,14 +10,30 @@ import (
 	"godwit/internal/upstream"
 )
 
-// A full synchronization puts the master's data set in the place of this server's. The file is
-// received first, while the old data is served. Then, in this order:
+// A full synchronization puts the master's data set in the place of this server's, in this order:
 //
 //	begin   the log is turned off, replicas of this server are sent away, the databases are emptied
 //	load    in steps; clients are answered LOADING
 //	end     the history is the master's; the log gets a new base
 //
-// If the load fails, the databases are emptied again: half a data set is never served.
+// Usually the RDB file is received first, while the old data is served, and its checksum is
+// compared. Under repl-diskless-load it is loaded as it comes. If a load fails, the databases are
+// emptied again: half a data set is never served.
+
+// Direct reports whether the RDB file is loaded as it comes (repl-diskless-load). Call it with the
+// executor.
+func (a *LinkAttempt) Direct() bool {
+	e := a.e
+	if e.Cfg.ReplDisklessLoad == "disabled" {
+		return false
+	}
+	for i := range e.KS.Databases() {
+		if e.KS.DB(i).Len() > 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // SyncFile opens the file that the RDB file is received into. Call it with the executor.
 func (a *LinkAttempt) SyncFile() (*persist.SyncFile, error) {
@@ -27,25 +43,24 @@ func (a *LinkAttempt) SyncFile() (*persist.SyncFile, error) {
 	return a.e.persist.store.NewSyncFile()
 }
 
-// Checksums reports whether checksums of files count (rdbchecksum).
-func (a *LinkAttempt) Checksums() bool { return a.e.Cfg.RDBChecksum }
-
-// Load reads the RDB file from src, which has size bytes, in the place of the data set. It is
-// called without the executor. alive is called now and then, to show the master that this replica
-// lives.
+// Load reads the RDB file from src, which has size bytes or 0 if that is not known, in the place of
+// the data set. It is called without the executor. alive is called now and then, to show the master
+// that this replica lives.
 func (a *LinkAttempt) Load(src io.Reader, size int64, alive func()) error {
 	e := a.e
 	e.EnterBetween()
-	if !a.Wanted() {
+	if !a.Wanted() || e.persist.store == nil {
 		e.Leave()
 		return errNotWanted
 	}
 	a.beginLoad(size)
+	store := e.persist.store
 	t := &syncTarget{LoadTarget: &LoadTarget{e: e, client: e.LogClient()}, alive: alive}
-	o := persist.RDBLoadOptions{Log: e.Log, NoChecksum: !e.Cfg.RDBChecksum, Base: true, Size: size,
-		KeyDelay: int64(e.Cfg.KeyLoadDelay)}
 	e.Release()
-	loaded, err := persist.LoadRDB(src, t, o)
+	loaded, err := store.LoadSync(src, persist.SyncLoadOptions{Target: t, Size: size})
+	if err == nil {
+		err = ended(src)
+	}
 	e.EnterBetween()
 	defer e.Release()
 	if db := loaded.Point.DB; db < e.KS.Databases() {
@@ -53,9 +68,18 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, alive func()) error {
 	}
 	a.endLoad(err)
 	if err != nil {
-		return fmt.Errorf("Failed trying to load the MASTER synchronization DB from disk: %w", err)
+		return fmt.Errorf("Failed trying to load the MASTER synchronization DB: %w", err)
 	}
 	return nil
+}
+
+// ended returns an error if there is something behind an RDB file, or its end does not come.
+func ended(src io.Reader) error {
+	n, err := io.Copy(io.Discard, src)
+	if err == nil && n > 0 {
+		err = fmt.Errorf("there are %d bytes behind its end", n)
+	}
+	return err
 }
 
 // errNotWanted ends the goroutine of an attempt that nobody waits for.

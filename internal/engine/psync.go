@@ -61,13 +61,20 @@ func (c *Ctx) beginSync() *Replica {
 		c.Err(errPending)
 		return nil
 	}
+	// What a master has changed until now is in no stream, so a new history begins.
+	if e.repl.slaves.backlog == nil && e.repl.master == nil {
+		e.NewReplID()
+		e.Log.Notice("Replication backlog created, my new replication ID is '%s'", e.repl.id)
+	}
 	if !e.ensureBacklog() {
 		c.Err(ErrNoMemory)
 		return nil
 	}
 	r.conn = conn
 	conn.NoDelay(!e.Cfg.ReplDisableTCPNoDelay)
+	e.leaveMonitor(cl)
 	e.leaveHub(cl)
+	e.Untrack(cl)
 	cl.Class = ClassReplica
 	e.repl.slaves.list = append(e.repl.slaves.list, r)
 	e.Log.Notice("Replica %s asks for synchronization", r.Name())

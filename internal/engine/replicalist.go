@@ -59,6 +59,9 @@ func (r *Replica) Acked(e *Engine) (offset, silent int64) {
 	return r.acked, max(e.Steady()-r.ackedAt, 0)
 }
 
+// follows reports whether the client is a replica, whatever its state.
+func (c *Client) follows() bool { return c.replica != nil && c.replica.State != ReplicaNone }
+
 // waits reports whether the replica waits for a snapshot to begin.
 func (r *Replica) waits() bool { return r.State == ReplicaWaits && !r.Client.CloseASAP }
 

@@ -8,7 +8,12 @@ import "godwit/internal/object"
 // -1 if it does not say. The first one after a snapshot begins the stream.
 func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
 	s := &e.repl.slaves
-	if r.State != ReplicaOnline {
+	switch r.State {
+	case ReplicaOnline:
+	case ReplicaLoads: // it has loaded all, and it is not known here yet that all was sent
+		r.onACK = false
+		return
+	default:
 		return
 	}
 	r.ackedAt = e.Steady()
@@ -53,6 +58,7 @@ func (e *Engine) noteConfirmed() {
 func (e *Engine) stream(r *Replica) {
 	r.streams = true
 	r.conn.Stream(r.reader)
+	e.pushed(r.Client)
 }
 
 // AckedBy returns how many replicas have all that the client has written: in memory, or on disk.

@@ -55,6 +55,9 @@ func (s *Shadow) Fill(fn func(ks *Keyspace)) {
 	h.Now = was
 }
 
+// Keyspace returns the keyspace that is filled, within Fill.
+func (s *Shadow) Keyspace() *Keyspace { return s.ks }
+
 // RehashSlice moves about n buckets of each table of the shadow that is being resized.
 func (s *Shadow) RehashSlice(n int) { s.ks.RehashSlice(n) }
 

@@ -35,7 +35,8 @@ type goConn struct {
 	cared int64         // steady ms of the last care
 	round rounds.Member
 
-	began, before int64 // clock and commands when input took the executor
+	next          goFeed // what the engine wants; belongs to the executor
+	began, before int64  // clock and commands when input took the executor
 
 	mu     sync.Mutex // guards the following, between the executor's holder and the writer
 	q      outQueue
@@ -269,6 +270,7 @@ func (c *goConn) collect() {
 	}
 	ending := cl.CloseAfterReply && !cl.HeldReplies()
 	c.ending = c.ending || ending
+	fed := c.fed()
 	size, refused := c.q.size, c.q.refused
 	c.mu.Unlock()
 	c.checkOutput(size)
@@ -276,7 +278,7 @@ func (c *goConn) collect() {
 		c.kill()
 		return
 	}
-	if len(b) > 0 || ending {
+	if len(b) > 0 || fed || ending {
 		c.notify()
 	}
 }

@@ -106,13 +106,61 @@ func (l *masterLink) talk() error {
 	return l.handOver()
 }
 
-// synchronize receives the master's data set into a file, and loads it.
+// synchronize puts the master's data set in the place of this server's.
 func (l *masterLink) synchronize() error {
 	payload, err := l.conn.Payload()
 	if err != nil {
 		return err
 	}
+	var direct bool
+	if !l.step(func() { direct = l.a.Direct() }) {
+		return errUnwanted
+	}
+	l.sayReceiving(payload, direct)
+	src := &progressReader{l: l, r: payload}
+	if direct {
+		return l.a.Load(src, max(payload.Len, 0), l.alive)
+	}
+	return l.throughFile(src)
+}
+
+// alive sends the master a sign of life. If it does not arrive, the connection's end will show.
+func (l *masterLink) alive() { _ = l.conn.Newline() }
+
+func (l *masterLink) sayReceiving(p *upstream.Payload, direct bool) {
+	to := "disk"
+	if direct {
+		to = "parser"
+	}
+	if p.Len < 0 {
+		l.s.log.Notice("MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF to %s",
+			to)
+		return
+	}
+	l.s.log.Notice("MASTER <-> REPLICA sync: receiving %d bytes from master to %s", p.Len, to)
+	l.a.Progress.Total.Store(p.Len)
+}
+
+// progressReader counts what is read of the payload.
+type progressReader struct {
+	l *masterLink
+	r io.Reader
+}
+
+// Read implements io.Reader.
+func (p *progressReader) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	if n > 0 {
+		p.l.a.Progress.Read.Add(int64(n))
+		p.l.a.Progress.LastIO.Store(time.Since(p.l.began).Milliseconds())
+	}
+	return n, err
+}
+
+// throughFile receives the master's data set into a file, and loads it.
+func (l *masterLink) throughFile(payload io.Reader) error {
 	var file *persist.SyncFile
+	var err error
 	if !l.step(func() { file, err = l.a.SyncFile() }) {
 		return errUnwanted
 	}
@@ -126,7 +174,7 @@ func (l *masterLink) synchronize() error {
 	}
 	src, err := file.Rewind()
 	if err == nil {
-		err = l.a.Load(src, file.Size(), func() { _ = l.conn.Newline() })
+		err = l.a.Load(src, file.Size(), l.alive)
 	}
 	if err != nil {
 		file.Discard()
@@ -139,28 +187,17 @@ func (l *masterLink) synchronize() error {
 	return nil
 }
 
-// receive writes the payload to a file. It checks the sum at the end, so that the old data is kept
-// if the new is damaged.
-func (l *masterLink) receive(p *upstream.Payload, file *persist.SyncFile) error {
-	if p.Len < 0 {
-		l.s.log.Notice("MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF " +
-			"to disk")
-	} else {
-		l.s.log.Notice("MASTER <-> REPLICA sync: receiving %d bytes from master to disk", p.Len)
-		l.a.Progress.Total.Store(p.Len)
-	}
-	sum := trailer{}
+// receive writes the payload to a file. It compares the checksum at the end, so that the old data
+// is kept if the new is damaged.
+func (l *masterLink) receive(payload io.Reader, file *persist.SyncFile) error {
+	var sum trailer
 	buf := make([]byte, 256<<10)
 	for {
-		n, err := p.Read(buf)
-		if n > 0 {
-			sum.add(buf[:n])
-			l.a.Progress.Read.Add(int64(n))
-			l.a.Progress.LastIO.Store(time.Since(l.began).Milliseconds())
-			if _, err := file.Write(buf[:n]); err != nil {
-				return fmt.Errorf("Write error or short write writing to the DB file needed for "+
-					"MASTER <-> REPLICA synchronization: %s", logging.OSError(err))
-			}
+		n, err := payload.Read(buf)
+		sum.add(buf[:n])
+		if _, err := file.Write(buf[:n]); err != nil {
+			return fmt.Errorf("Write error or short write writing to the DB file needed for "+
+				"MASTER <-> REPLICA synchronization: %s", logging.OSError(err))
 		}
 		if err == io.EOF {
 			break
