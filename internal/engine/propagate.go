@@ -12,7 +12,13 @@ func (e *Engine) targets() propagation.Targets {
 }
 
 // propagate sends one command, as a unit of its own or as a part of the open one.
-func (e *Engine) propagate(db int, argv [][]byte) { e.Feed.Send(e.targets(), db, argv) }
+func (e *Engine) propagate(db int, argv [][]byte) {
+	to := e.targets()
+	if to == propagation.Replicas {
+		e.persist.strayed = true
+	}
+	e.Feed.Send(to, db, argv)
+}
 
 // PropagateMessage propagates the command as it came to the replicas alone: their subscribers hear
 // of it, and it changes no data.
