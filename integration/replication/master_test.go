@@ -126,7 +126,9 @@ func TestWait(t *testing.T) {
 			}
 			return reply
 		}
-		number := func(n int64) string { return fmt.Sprint(client.Value{Kind: client.Int, Int: n}, nil) }
+		number := func(n int64) string {
+			return fmt.Sprint(client.Value{Kind: client.Int, Int: n}, nil)
+		}
 		done := waits("WAIT", "1", "0")
 		a.ack("")
 		require.Equal(t, number(1), <-done)

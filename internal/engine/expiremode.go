@@ -7,7 +7,7 @@ import "godwit/internal/keyspace"
 // and stay. A load, or a timeless command, comes first: the choice holds when that is over.
 func (e *Engine) configureExpire() {
 	mode := keyspace.ExpireDelete
-	if e.keepsKeys() {
+	if e.keepsKeys() || e.IsReplica() {
 		mode = keyspace.ExpireHide
 	}
 	switch {

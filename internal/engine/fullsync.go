@@ -188,6 +188,7 @@ func (e *Engine) transfer(r *Replica, write func(net.Conn, *int64) error) {
 			e.transferred(r, sent, err)
 		}
 	})
+	e.pushed(c)
 }
 
 // transferred follows the end of a transfer to a replica that is still there.

@@ -74,14 +74,16 @@ type Replica struct {
 // called with the executor held.
 type StreamConn interface {
 	Conn
-	// Stream has the connection write what the reader has, behind all replies. The reader is closed
-	// when the client is forgotten; the connection may be in the middle of a write then.
+	// Stream has the connection write what the reader has, behind all replies so far, from the next
+	// Flush on. The reader is closed when the client is forgotten; the connection may be in the
+	// middle of a write then.
 	Stream(r *backlog.Reader)
 	// Fed tells a connection with a stream that there is more of it.
 	Fed()
-	// Transfer calls write on a goroutine, when all replies so far are written, and then done with
-	// the executor held. Nothing else is written meanwhile. w is the connection. If the client is
-	// closed before that, writing to w fails, and done is called with the error.
+	// Transfer calls write on a goroutine, after the next Flush and when all replies so far are
+	// written, and then done with the executor held. Nothing else is written meanwhile. w is the
+	// connection. If the client is closed before that, writing to w fails, and done is called with
+	// the error.
 	Transfer(write func(w net.Conn) error, done func(error))
 	// NoDelay says whether small writes leave at once.
 	NoDelay(on bool)

@@ -10,7 +10,7 @@ func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
 	s := &e.repl.slaves
 	switch r.State {
 	case ReplicaOnline:
-	case ReplicaLoads: // it has loaded all, before the connection's goroutine has said that it sent it
+	case ReplicaLoads: // it has loaded all, and it is not known here yet that all was sent
 		r.onACK = false
 		return
 	default:
@@ -38,6 +38,7 @@ func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
 func (e *Engine) stream(r *Replica) {
 	r.streams = true
 	r.conn.Stream(r.reader)
+	e.pushed(r.Client)
 }
 
 // AckedBy returns how many replicas have all that the client has written: in memory, or on disk.

@@ -20,25 +20,31 @@ type goFeed struct {
 }
 
 // Stream implements engine.StreamConn.
-func (c *goConn) Stream(r *backlog.Reader) {
-	c.mu.Lock()
-	c.feed.stream = r
-	c.mu.Unlock()
-	c.notify()
-}
-
-// Fed implements engine.StreamConn. What the batch has written to the log is committed before it
-// leaves.
-func (c *goConn) Fed() { c.notify() }
+func (c *goConn) Stream(r *backlog.Reader) { c.next.stream = r }
 
 // Transfer implements engine.StreamConn.
 func (c *goConn) Transfer(write func(net.Conn) error, done func(error)) {
-	c.mu.Lock()
-	c.feed.transfer = &transfer{write, done}
-	c.mu.Unlock()
-	c.collect()
-	c.notify()
+	c.next.transfer = &transfer{write, done}
 }
+
+// fed takes over what the engine wants, behind the replies that are collected by now. It reports
+// whether that is anything. The executor and the lock must be held.
+func (c *goConn) fed() bool {
+	if c.next == (goFeed{}) {
+		return false
+	}
+	if c.next.stream != nil {
+		c.feed.stream = c.next.stream
+	}
+	if c.next.transfer != nil {
+		c.feed.transfer = c.next.transfer
+	}
+	c.next = goFeed{}
+	return true
+}
+
+// Fed implements engine.StreamConn.
+func (c *goConn) Fed() { c.notify() }
 
 // NoDelay implements engine.StreamConn.
 func (c *goConn) NoDelay(on bool) {
@@ -77,8 +83,10 @@ func (c *goConn) writeFeed(f goFeed, vec [][]byte) (any bool, err error) {
 
 // dropFeed ends a transfer that has not begun. The executor must be held, and the writer be gone.
 func (c *goConn) dropFeed() {
-	if t := c.feed.transfer; t != nil {
-		t.done(net.ErrClosed)
+	for _, t := range []*transfer{c.feed.transfer, c.next.transfer} {
+		if t != nil {
+			t.done(net.ErrClosed)
+		}
 	}
-	c.feed = goFeed{}
+	c.feed, c.next = goFeed{}, goFeed{}
 }

@@ -25,10 +25,7 @@ type feed struct {
 }
 
 // Stream implements engine.StreamConn.
-func (c *fdConn) Stream(r *backlog.Reader) {
-	c.feed.next.stream = r
-	c.post()
-}
+func (c *fdConn) Stream(r *backlog.Reader) { c.feed.next.stream = r }
 
 // Fed implements engine.StreamConn.
 func (c *fdConn) Fed() { c.post() }
@@ -36,7 +33,6 @@ func (c *fdConn) Fed() { c.post() }
 // Transfer implements engine.StreamConn.
 func (c *fdConn) Transfer(write func(net.Conn) error, done func(error)) {
 	c.feed.next.transfer = &transfer{write, done}
-	c.post()
 }
 
 // NoDelay implements engine.StreamConn.

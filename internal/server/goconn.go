@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/internal/crash"
+	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/rounds"
 )
@@ -29,11 +30,13 @@ type goConn struct {
 	raw net.Conn // the socket
 	nc  net.Conn // for reading and writing: raw, or TLS over it
 
+	first []byte        // input that was read before
 	wake  chan struct{} // one slot: something to write, or the end
 	cared int64         // steady ms of the last care
 	round rounds.Member
 
-	began, before int64 // clock and commands when input took the executor
+	next          goFeed // what the engine wants; belongs to the executor
+	began, before int64  // clock and commands when input took the executor
 
 	mu     sync.Mutex // guards the following, between the executor's holder and the writer
 	q      outQueue
@@ -50,7 +53,9 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	c := &goConn{raw: nc, nc: nc, wake: make(chan struct{}, 1)}
 	c.srv = s
 	c.q.pool = s.eng.Buffers
-	if cfg := s.tls.Load(); p.tls && cfg != nil {
+	if t, ok := nc.(*tls.Conn); ok { // to the master
+		c.raw = t.NetConn()
+	} else if cfg := s.tls.Load(); p.tls && cfg != nil {
 		c.nc = tls.Server(nc, cfg)
 	}
 	s.eng.Enter()
@@ -61,12 +66,13 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	}
 	cl, refusal := s.admit(c, p)
 	if cl == nil {
-		go refuse(nc, p, refusal)
+		go refuse(c.raw, p, refusal)
 		return
 	}
 	c.cl = cl
 	s.gos[c] = struct{}{}
 	s.stirred.Stir(c)
+	c.first = p.rest
 	s.goConns.Go(c.serve)
 }
 
@@ -91,7 +97,9 @@ func (c *goConn) serve() {
 			c.writer()
 			close(written)
 		}()
-		c.reader()
+		if c.begin() {
+			c.reader()
+		}
 		c.finish()
 		<-written
 	}
@@ -114,7 +122,7 @@ func (c *goConn) serve() {
 
 func (c *goConn) handshake() bool {
 	t, ok := c.nc.(*tls.Conn)
-	if !ok {
+	if !ok || c.cl.Origin == engine.OriginMaster {
 		return true
 	}
 	_ = c.raw.SetDeadline(time.Now().Add(handshakeTime))
@@ -260,6 +268,7 @@ func (c *goConn) collect() {
 			c.spare = b[:0]
 		}
 	}
+	fed := c.fed()
 	size, refused := c.q.size, c.q.refused
 	c.mu.Unlock()
 	c.checkOutput(size)
@@ -272,7 +281,7 @@ func (c *goConn) collect() {
 		c.ending = true
 		c.mu.Unlock()
 	}
-	if len(b) > 0 || cl.CloseAfterReply {
+	if len(b) > 0 || fed || cl.CloseAfterReply {
 		c.notify()
 	}
 }
