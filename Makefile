@@ -83,6 +83,7 @@ oracle: build ## a million commands compared with Redis 8, fewer with the others
 	bin/oracle -redis redis8 -n 1000000 -seed $(SEED) -godwit bin/godwit-server
 	bin/oracle -redis valkey9 -n 300000 -seed $(SEED) -godwit bin/godwit-server
 	bin/oracle -redis redis7 -n 300000 -seed $(SEED) -godwit bin/godwit-server
+	$(GO) test ./integration/oracle/followers -count=1 -v -number 100000
 
 crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is lost
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200
@@ -120,6 +121,9 @@ bench-quick: ## the same in under two minutes, without writing
 
 bench-streams: ## streams beside the same, at most 10 minutes
 	$(GO) run ./bench -only streammemory,streams,bigstream -o bench/STREAMS.md -readme README.md
+
+bench-replication: ## full syncs, replicas and their lag beside the same, at most 10 minutes
+	$(GO) run ./bench -only fullsync,onereplica,lag -against redis8,valkey9 -o bench/REPLICATION.md
 
 bench-persist: ## snapshots, files and the log beside the same, at most 10 minutes
 	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md -readme README.md

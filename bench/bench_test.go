@@ -243,7 +243,7 @@ func tinyPlan() plan {
 	p.growFrom, p.growTo, p.eventWindow = 2000, 4200, 30*time.Millisecond
 	p.bigValues, p.bigValueSize = 2, 1<<20
 	p.lightTime, p.idleConns = 30*time.Millisecond, 20
-	p.elements, p.persistKeys = 2000, 2000
+	p.elements, p.persistKeys, p.syncKeys = 2000, 2000, 2000
 	p.bigOps, p.streamEntries, p.streamPause = 2000, 2000, time.Millisecond
 	p.logTime = 10 * time.Millisecond
 	p.persistWindow = 50 * time.Millisecond
@@ -276,7 +276,7 @@ func redisAlone() contest {
 func TestEveryPartAgainstItself(t *testing.T) {
 	requireRedis(t)
 	p := tinyPlan()
-	p.rounds, p.parts = 1, slices.Concat(partNames, persistNames, streamNames)
+	p.rounds, p.parts = 1, slices.Concat(partNames, persistNames, streamNames, replicationNames)
 	p.tests, p.pipelines = testNames, []int{1, 16}
 	p.ops = func(string, int) int { return 1000 }
 	p.eventWindow = 20 * time.Millisecond

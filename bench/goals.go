@@ -37,6 +37,7 @@ func goals() []goal {
 	all = append(all, memoryGoals()...)
 	all = append(all, latencyGoals()...)
 	all = append(all, streamGoals()...)
+	all = append(all, replicationGoals()...)
 	return append(all, persistGoals()...)
 }
 
@@ -66,6 +67,12 @@ const (
 	titleReaders       = "Wake-up of a blocked reader"
 	titleBigStream     = "One large stream"
 	titleBigStreamSave = "Latency beside a large stream"
+
+	titleFullSync    = "Full synchronization"
+	titleSyncLatency = "Latency during a full synchronization"
+	titleReplicaCost = "What a replica costs"
+	titleApply       = "Applying the stream"
+	titleLag         = "Lag of a replica"
 )
 
 // persistTitles lists the sections of `make bench-persist`.
@@ -206,6 +213,27 @@ func persistGoals() (all []goal) {
 			than: titleLog + ": no log, pipeline 16", limit: 0.9, atLeast: true})
 }
 
+// replicationGoals returns the goals of `make bench-replication`.
+func replicationGoals() (all []goal) {
+	all = append(all,
+		goal{what: titleFullSync, measure: measureSeconds.name, limit: 0.7},
+		goal{what: titleFullSync, measure: measureGrowth.name, against: nothing, limit: 10,
+			unit: " %"},
+		goal{what: titleSyncLatency + ": " + rowSyncing, measure: measureP999.name,
+			against: aboveItself, than: titleSyncLatency + ": " + eventIdle, limit: 2,
+			unit: " ms"})
+	for _, test := range replicaTests {
+		row := titleReplicaCost + ": " + testTitle(test) + ", "
+		all = append(all,
+			goal{what: row + "server " + rowOneReplica, measure: measureOps.name,
+				against: itself, than: row + "server " + rowAlone, limit: 0.92, atLeast: true},
+			goal{what: titleApply + ": " + testTitle(test), measure: measureCPU.name,
+				limit: 0.6})
+	}
+	return append(all, goal{what: titleLag, measure: measureP99.name, against: nothing, limit: 5,
+		unit: " ms"})
+}
+
 // value returns the goal's figure from the tables, printed and as a number. ok is false if they do
 // not have it.
 func (g *goal) value(tables []table) (text string, v float64, ok bool) {
@@ -244,7 +272,8 @@ func (g *goal) value(tables []table) (text string, v float64, ok bool) {
 func (g *goal) highest(tables []table) (text string, v float64, ok bool) {
 	for i := range tables {
 		if slices.Contains(persistTitles, tables[i].title) ||
-			slices.Contains(streamTitles, tables[i].title) {
+			slices.Contains(streamTitles, tables[i].title) ||
+			slices.Contains(replicationTitles, tables[i].title) {
 			continue
 		}
 		for _, f := range tables[i].figures() {

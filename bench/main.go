@@ -78,6 +78,16 @@
 //   - bigstream: commands that touch one entry, on a stream of ten million entries with a million
 //     pending and on streams of a thousand; the probe's p99.9 during BGSAVE. Once for each server.
 //
+// The parts about replication, which `make bench-replication` runs in at most 10 minutes, each with
+// a master and a replica of the same kind:
+//
+//   - fullsync: time of a full synchronization under writes, the master's memory, the probe's
+//     p99.9. Once for each server.
+//   - onereplica: throughput and CPU time of the master with a replica and without; CPU time of the
+//     replica for each command.
+//   - lag: from a PUBLISH to the master until a subscriber of the replica has the message, under
+//     200,000 writes a second.
+//
 // The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits
 // between the reply and the clock. While a server stalls, the probe cannot send. It counts the
 // requests that it should have sent as if they had waited: a reply that took L at interval I also
@@ -178,7 +188,7 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.SetOutput(errw)
 	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under two minutes")
-	known := slices.Concat(partNames, ownNames, persistNames, streamNames)
+	known := slices.Concat(partNames, ownNames, persistNames, streamNames, replicationNames)
 	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","),
 		"comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
@@ -348,6 +358,9 @@ func (b *bench) runParts(ctx context.Context) error {
 		{"streammemory", b.streamMemory},
 		{"streams", b.streams},
 		{"bigstream", b.bigStream},
+		{"fullsync", b.fullSync},
+		{"onereplica", b.oneReplica},
+		{"lag", b.lag},
 		{"atomicity", b.atomicity},
 	} {
 		start := time.Now()

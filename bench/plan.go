@@ -50,6 +50,7 @@ type plan struct {
 	streamEntries int           // of the large stream, a tenth of them pending
 	streamPause   time.Duration // before memory is read
 
+	syncKeys      int           // of a full synchronization
 	persistKeys   int           // or elements, of the parts of persistence
 	persistWindow time.Duration // before a snapshot
 	logTime       time.Duration // of each measurement of the appendfsync part, at least
@@ -74,7 +75,8 @@ func fullPlan() plan {
 		bigValues: 5, bigValueSize: 100 << 20,
 		elements: 1_000_000, bigMembers: 3_000_000, bigOps: 200_000,
 		streamEntries: 10_000_000, streamPause: 200 * time.Millisecond,
-		persistKeys: 2_000_000, persistWindow: 3 * time.Second, logTime: 5 * time.Second,
+		syncKeys: 5_000_000, persistKeys: 2_000_000, persistWindow: 3 * time.Second,
+		logTime:    5 * time.Second,
 		wakeupTime: 2 * time.Second, lightTime: 2500 * time.Millisecond, idleConns: 5000,
 		multiOps: 2_000_000,
 	}
@@ -93,7 +95,7 @@ func quickPlan() plan {
 	p.bigValues, p.bigValueSize = 4, 16<<20
 	p.elements, p.bigMembers, p.bigOps = 30_000, 60_000, 10_000
 	p.streamEntries, p.streamPause = 200_000, 50*time.Millisecond
-	p.persistKeys, p.persistWindow = 60_000, 300*time.Millisecond
+	p.syncKeys, p.persistKeys, p.persistWindow = 60_000, 60_000, 300*time.Millisecond
 	p.logTime = 200 * time.Millisecond
 	p.wakeupTime = 200 * time.Millisecond
 	p.lightTime, p.idleConns = 150*time.Millisecond, 200
@@ -112,7 +114,7 @@ func (p *plan) apply(o options) {
 		p.rssKeys = o.keys
 		p.expireKeys = min(p.expireKeys, o.keys)
 		p.growFrom, p.growTo = o.keys*48/100, o.keys
-		p.persistKeys = o.keys
+		p.persistKeys, p.syncKeys = o.keys, min(p.syncKeys, 5*o.keys)
 		p.elements, p.bigMembers = min(p.elements, o.keys), min(p.bigMembers, o.keys)
 		p.streamEntries = min(p.streamEntries, 10*o.keys)
 	}
@@ -160,8 +162,8 @@ func (p *plan) differences() string {
 func (p *plan) small() bool {
 	full := fullPlan()
 	return p.quick || p.rounds < full.rounds || p.scale < full.scale || p.keys < full.keys ||
-		p.persistKeys < full.persistKeys || p.bigMembers < full.bigMembers ||
-		p.streamEntries < full.streamEntries
+		p.persistKeys < full.persistKeys || p.syncKeys < full.syncKeys ||
+		p.bigMembers < full.bigMembers || p.streamEntries < full.streamEntries
 }
 
 func (p *plan) has(part string) bool { return slices.Contains(p.parts, part) }

@@ -131,6 +131,7 @@ func (g *group) run(ctx context.Context) (r result, err error) {
 	if err := g.end(); err != nil {
 		return r, err
 	}
+	gone := time.Now()
 	master, rest, err := g.promoted(ctx)
 	if err != nil {
 		return r, err
@@ -155,7 +156,7 @@ func (g *group) run(ctx context.Context) (r result, err error) {
 	if r.lost, err = w.lost(master); err != nil {
 		return r, err
 	}
-	r.judge(w, d, moment)
+	r.judge(w, d, moment, gone)
 	return r, nil
 }
 
@@ -173,12 +174,12 @@ func (g *group) reconfigured(master *testserver.Server, rest []*testserver.Serve
 	return errors.Join(errs...)
 }
 
-// judge puts the timeline together.
-func (r *result) judge(w *writers, d *diary, moment time.Time) {
+// judge puts the timeline together. Between the two times the master was ended.
+func (r *result) judge(w *writers, d *diary, moment, gone time.Time) {
 	if a, ok := w.firstAfter(moment, false); ok {
 		d.entries = append(d.entries, entry{a.got, "first write that fails: " + a.text})
 	}
-	if a, ok := w.firstAfter(moment, true); ok {
+	if a, ok := w.firstAfter(gone, true); ok {
 		d.entries = append(d.entries, entry{a.got, "FIRST WRITE THAT IS ACCEPTED"})
 		r.until = a.got.Sub(moment)
 	}

@@ -13,8 +13,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// writers are clients that ask the Sentinels for the master and write to it all the time. Each write
-// has a key of its own, so that it shows which of them are lost.
+// writers are clients that ask the Sentinels for the master and write to it all the time. Each
+// write has a key of its own, so that it shows which of them are lost.
 type writers struct {
 	client *redis.Client
 	stop   context.CancelFunc

@@ -21,8 +21,8 @@ func rounds(usual int) int {
 }
 
 // TestCuts cuts the link between a master with writers and its replica again and again: within
-// commands, after a stall, on a slow line. Nothing is lost, and as the backlog has everything, there
-// is one full sync only.
+// commands, after a stall, on a slow line. Nothing is lost, and as the backlog has everything,
+// there is one full sync only.
 func TestCuts(t *testing.T) {
 	seed := testseed.New(t)
 	pairs := []pair{{godwit, godwit}, {godwit, redis8}, {redis8, godwit}}

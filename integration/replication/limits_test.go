@@ -10,8 +10,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestOutputLimit has a replica read nothing until the master gives it up. The master's memory stays
-// within the limit, and the replica comes back.
+// TestOutputLimit has a replica read nothing until the master gives it up. The master's memory
+// stays within the limit, and the replica comes back.
 func TestOutputLimit(t *testing.T) {
 	seed := testseed.New(t)
 	pairs := []pair{{godwit, godwit}, {godwit, redis8}, {redis8, godwit}}

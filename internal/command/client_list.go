@@ -78,14 +78,15 @@ func clientTests() map[string]clientTest {
 func clientTypeTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 	switch {
 	case is(v, "normal"):
-		return func(cl *engine.Client) bool { return cl.Class == engine.ClassNormal }
+		return func(cl *engine.Client) bool {
+			return cl.Class == engine.ClassNormal && cl.Origin == engine.OriginConnection
+		}
 	case is(v, "replica"), is(v, "slave"):
 		return func(cl *engine.Client) bool { return cl.Class == engine.ClassReplica }
 	case is(v, "pubsub"):
 		return func(cl *engine.Client) bool { return cl.Class == engine.ClassPubSub }
 	case is(v, "master"), is(v, "primary"):
-		// The link to a primary is not listed yet.
-		return func(*engine.Client) bool { return false }
+		return func(cl *engine.Client) bool { return cl.Origin == engine.OriginMaster }
 	}
 	c.Err("ERR Unknown client type '" + cString(v, len(v)) + "'")
 	return nil

@@ -25,7 +25,12 @@ func (t *infoText) num(name string, n int64) { t.str(name, strconv.FormatInt(n, 
 
 func (t *infoText) nums(pairs ...any) {
 	for i := 0; i < len(pairs); i += 2 {
-		t.num(pairs[i].(string), int64(pairs[i+1].(int)))
+		switch n := pairs[i+1].(type) {
+		case int:
+			t.num(pairs[i].(string), int64(n))
+		case int64:
+			t.num(pairs[i].(string), n)
+		}
 	}
 }
 
@@ -157,7 +162,12 @@ func infoClients(t *infoText) {
 
 // infoReplication shows the server's role, its replicas and its history.
 func infoReplication(t *infoText) {
-	t.str("role", "master")
+	if t.e.IsReplica() {
+		t.str("role", "slave")
+		infoReplica(t)
+	} else {
+		t.str("role", "master")
+	}
 	infoReplicas(t)
 }
 

@@ -8,8 +8,8 @@ import (
 func infoPersistence(t *infoText) {
 	p := t.e.PersistenceInfo()
 	t.num("loading", boolInt(p.Loading))
-	t.nums("async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age",
-		0)
+	t.num("async_loading", boolInt(p.Aside))
+	t.nums("current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0)
 	t.fixed("current_fork_perc", 100*ratioOf(p.Keys, p.Total), 2)
 	t.num("current_save_keys_processed", p.Keys)
 	t.num("current_save_keys_total", p.Total)
@@ -33,7 +33,7 @@ func infoPersistence(t *infoText) {
 		t.num("aof_pending_bio_fsync", int64(p.AOF.PendingSyncs))
 		t.num("aof_delayed_fsync", p.AOF.DelayedFsync)
 	}
-	if p.Loading {
+	if p.Loading || p.Aside {
 		infoLoading(t, &p.Load)
 	}
 }

@@ -19,7 +19,7 @@ func infoStats(t *infoText) {
 	t.num("instantaneous_ops_per_sec", e.OpsPerSecond())
 	t.num("total_net_input_bytes", s.NetIn)
 	t.num("total_net_output_bytes", s.NetOut)
-	t.num("total_net_repl_input_bytes", 0)
+	t.num("total_net_repl_input_bytes", s.ReplIn)
 	t.num("total_net_repl_output_bytes", e.ReplOutput())
 	t.fixed("instantaneous_input_kbps", float64(e.InputPerSecond())/1024, 2)
 	t.fixed("instantaneous_output_kbps", float64(e.OutputPerSecond())/1024, 2)

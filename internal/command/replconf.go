@@ -28,6 +28,9 @@ func replconfCmd(c *engine.Ctx) {
 			ackCmd(c, args)
 			return
 		case is(args[0], "getack"): // a master asks its replica
+			if c.Client.Origin == engine.OriginMaster {
+				c.E.AckMaster()
+			}
 			return
 		case !replicaOption(c, c.E.ReplicaOf(c.Client), args[0], args[1]):
 			return

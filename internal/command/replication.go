@@ -2,7 +2,6 @@ package command
 
 import (
 	"godwit/internal/engine"
-	"godwit/internal/object"
 )
 
 // errNoReplication is the reply to a command that would make the server a replica, or a master of
@@ -21,18 +20,6 @@ func replicationHandlers() engine.Handlers {
 		"psync":     psyncCmd,
 		"sync":      func(c *engine.Ctx) { c.Sync() },
 	}
-}
-
-func replicaofCmd(c *engine.Ctx) {
-	if is(c.Args[1], "no") && is(c.Args[2], "one") {
-		c.OK()
-		return
-	}
-	if port, ok := object.ParseInt(c.Args[2]); !ok || port < 0 || port > 65535 {
-		c.Err("ERR Invalid master port")
-		return
-	}
-	c.Err(errNoReplication)
 }
 
 // failoverCmd checks its options first, in any order and each at most once. Then it replies that

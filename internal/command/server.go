@@ -13,7 +13,7 @@ func serverHandlers() engine.Handlers {
 	return engine.Handlers{
 		"time":     timeCmd,
 		"lastsave": func(c *engine.Ctx) { c.Int(c.E.LastSave()) },
-		"role":     roleOfMaster,
+		"role":     roleCmd,
 		"shutdown": shutdownCmd,
 		"lolwut":   lolwutCmd,
 	}

@@ -290,8 +290,13 @@ func primary(at func(*Config) *string) value {
 			}
 			return args[0] + " " + args[1], nil
 		},
-		show:  func(v string) string { return v },
-		lines: listLine(func(v string) string { return v }),
+		show: func(v string) string { return v },
+		lines: func(name, v string) []string {
+			if v == "" {
+				return nil
+			}
+			return []string{name + " " + v}
+		},
 	}, at}
 }
 

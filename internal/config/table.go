@@ -110,8 +110,9 @@ func tlsTable() []Directive {
 			str(held[string]("tls-client-key-file"))),
 		later("tls-client-key-file-pass", "", Sensitive|Volatile, "Passphrase of that key.",
 			str(held[string]("tls-client-key-file-pass"))),
-		later("tls-replication", "no", 0, "Use TLS towards the primary.",
-			yesNo(func(c *Config) *bool { return &c.TLSReplication })),
+		{Name: "tls-replication", Default: "no",
+			Doc:   "Use TLS towards the primary.",
+			value: yesNo(func(c *Config) *bool { return &c.TLSReplication })},
 		later("tls-cluster", "no", 0, "Use TLS on the cluster bus.",
 			yesNo(held[bool]("tls-cluster"))),
 	}

@@ -5,18 +5,20 @@ package config
 
 func replicationTable() []Directive {
 	return append(append(masterTable(), replicaTable()...), []Directive{
-		later("repl-diskless-load", "disabled", 0, "Load a full sync without a file.",
-			choice([]string{"disabled", "on-empty-db", "swapdb"},
-				func(c *Config) *string { return &c.ReplDisklessLoad })),
+		{Name: "repl-diskless-load", Default: "disabled",
+			Doc: "Load a full sync without a file.",
+			value: choice([]string{"disabled", "on-empty-db", "swapdb"},
+				func(c *Config) *string { return &c.ReplDisklessLoad })},
 		later("repl-rdb-channel", "yes", Hidden,
 			"Send a full sync over a connection of its own.",
 			yesNo(func(c *Config) *bool { return &c.ReplRDBChannel })),
-		later("propagation-error-behavior", "ignore", 0,
-			"What to do when a replicated command fails.",
-			choice([]string{"ignore", "panic", "panic-on-replicas"},
-				func(c *Config) *string { return &c.PropagationErrorBehavior })),
-		later("bind-source-addr", "", 0, "Address to connect to other servers from.",
-			str(func(c *Config) *string { return &c.BindSourceAddr })),
+		{Name: "propagation-error-behavior", Default: "ignore",
+			Doc: "What to do when a replicated command fails.",
+			value: choice([]string{"ignore", "panic", "panic-on-replicas"},
+				func(c *Config) *string { return &c.PropagationErrorBehavior })},
+		{Name: "bind-source-addr",
+			Doc:   "Address to connect to other servers from.",
+			value: str(func(c *Config) *string { return &c.BindSourceAddr })},
 	}...)
 }
 
@@ -53,40 +55,41 @@ func masterTable() []Directive {
 
 func replicaTable() []Directive {
 	return []Directive{
-		later("replicaof", "no one", Immutable|Multi|Refused, "Primary to copy.",
-			primary(func(c *Config) *string { return &c.ReplicaOf })).
-			alias("slaveof"),
-		later("masterauth", "", Sensitive, "Password for the primary.",
-			secret(func(c *Config) *string { return &c.MasterAuth })).valkey("primaryauth"),
-		later("masteruser", "", Sensitive, "User for the primary.",
-			str(func(c *Config) *string { return &c.MasterUser })).valkey("primaryuser"),
-		later("replica-serve-stale-data", "yes", 0,
-			"Answer from old data while the primary is away.",
-			yesNo(func(c *Config) *bool { return &c.ReplicaServeStaleData })).
-			alias("slave-serve-stale-data"),
-		later("replica-read-only", "yes", 0, "Refuse writes from clients of a replica.",
-			yesNo(func(c *Config) *bool { return &c.ReplicaReadOnly })).
-			alias("slave-read-only"),
-		later("replica-priority", "100", 0, "Rank among replicas that Sentinel may promote.",
-			integer(0, maxInt, func(c *Config) *int64 { return &c.ReplicaPriority })).
-			alias("slave-priority"),
-		later("replica-announced", "yes", 0, "Let Sentinel list this replica.",
-			yesNo(func(c *Config) *bool { return &c.ReplicaAnnounced })),
-		later("replica-announce-ip", "", 0, "Address that a replica gives of itself.",
-			str(func(c *Config) *string { return &c.ReplicaAnnounceIP })).
-			alias("slave-announce-ip"),
-		later("replica-announce-port", "0", 0, "Port that a replica gives of itself.",
-			integer(0, 65535, func(c *Config) *int64 { return &c.ReplicaAnnouncePort })).
-			alias("slave-announce-port"),
-		later("replica-ignore-maxmemory", "yes", 0, "Leave eviction to the primary.",
-			yesNo(func(c *Config) *bool { return &c.ReplicaIgnoreMaxmemory })).
-			alias("slave-ignore-maxmemory"),
+		{Name: "replicaof", Alias: "slaveof", Default: "no one", Flags: Immutable | Multi,
+			Doc:   "Primary to copy.",
+			value: primary(func(c *Config) *string { return &c.ReplicaOf })},
+		{Name: "masterauth", Valkey: "primaryauth", Flags: Sensitive,
+			Doc:   "Password for the primary.",
+			value: secret(func(c *Config) *string { return &c.MasterAuth })},
+		{Name: "masteruser", Valkey: "primaryuser", Flags: Sensitive,
+			Doc:   "User for the primary.",
+			value: str(func(c *Config) *string { return &c.MasterUser })},
+		{Name: "replica-serve-stale-data", Alias: "slave-serve-stale-data", Default: "yes",
+			Doc:   "Answer from old data while the primary is away.",
+			value: yesNo(func(c *Config) *bool { return &c.ReplicaServeStaleData })},
+		{Name: "replica-read-only", Alias: "slave-read-only", Default: "yes",
+			Doc:   "Refuse writes from clients of a replica.",
+			value: yesNo(func(c *Config) *bool { return &c.ReplicaReadOnly })},
+		{Name: "replica-priority", Alias: "slave-priority", Default: "100",
+			Doc:   "Rank among replicas that Sentinel may promote.",
+			value: integer(0, maxInt, func(c *Config) *int64 { return &c.ReplicaPriority })},
+		{Name: "replica-announced", Default: "yes",
+			Doc:   "Let Sentinel list this replica.",
+			value: yesNo(func(c *Config) *bool { return &c.ReplicaAnnounced })},
+		{Name: "replica-announce-ip", Alias: "slave-announce-ip",
+			Doc:   "Address that a replica gives of itself.",
+			value: str(func(c *Config) *string { return &c.ReplicaAnnounceIP })},
+		{Name: "replica-announce-port", Alias: "slave-announce-port", Default: "0",
+			Doc:   "Port that a replica gives of itself.",
+			value: integer(0, 65535, func(c *Config) *int64 { return &c.ReplicaAnnouncePort })},
+		{Name: "replica-ignore-maxmemory", Alias: "slave-ignore-maxmemory", Default: "yes",
+			Doc:   "Leave eviction to the primary.",
+			value: yesNo(func(c *Config) *bool { return &c.ReplicaIgnoreMaxmemory })},
 		later("replica-ignore-disk-write-errors", "no", 0,
 			"Go on as a replica when the disk fails.",
 			yesNo(func(c *Config) *bool { return &c.ReplicaIgnoreDiskErrors })),
-		later("replica-lazy-flush", "no", 0,
-			"Free the old data in the background before a full sync.",
-			yesNo(func(c *Config) *bool { return &c.ReplicaLazyFlush })).
-			alias("slave-lazy-flush"),
+		{Name: "replica-lazy-flush", Alias: "slave-lazy-flush", Default: "no",
+			Doc:   "Free the old data in the background before a full sync.",
+			value: yesNo(func(c *Config) *bool { return &c.ReplicaLazyFlush })},
 	}
 }

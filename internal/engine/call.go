@@ -132,5 +132,8 @@ func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
 		}
 	}
 	e.countError(msg)
+	if c.Client.Origin == OriginMaster {
+		e.noteMasterError(cmd, msg)
+	}
 	c.Error(msg)
 }

@@ -5,7 +5,6 @@ import (
 
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
-	"godwit/internal/propagation"
 )
 
 // hooks implements keyspace.Hooks: what the keyspace reports to the engine.
@@ -32,7 +31,7 @@ func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(
 func (h hooks) FieldExpired(key, field []byte, db int) {
 	h.e.Stats.Dirty++
 	if h.e.Feed.Attached() != 0 {
-		h.e.Feed.Send(propagation.All, db, [][]byte{[]byte("HDEL"), key, field})
+		h.e.Feed.Send(h.e.ownTargets(), db, [][]byte{[]byte("HDEL"), key, field})
 	}
 }
 
@@ -42,13 +41,16 @@ func (h hooks) FieldExpired(key, field []byte, db int) {
 func (h hooks) Removed(key []byte, db int, _ bool) {
 	h.e.Stats.Dirty++
 	if h.e.Feed.Attached() != 0 {
-		h.e.Feed.Send(propagation.All, db, [][]byte{[]byte("DEL"), key})
+		h.e.Feed.Send(h.e.ownTargets(), db, [][]byte{[]byte("DEL"), key})
 	}
 }
 
 // changed tells WATCH, client-side caching and waiting clients that a key has changed. by is the
 // client whose command did it, nil for expiry and eviction.
 func (e *Engine) changed(key []byte, db int, by *Client) {
+	if e.repl.master != nil {
+		e.noteLocal(key, db, by)
+	}
 	e.keyChanged(key, db)
 	e.keyInvalid(key, by)
 	e.blocking.keyChanged(key, db)
@@ -107,12 +109,17 @@ func (e *Engine) SwapDBs(i, j int) {
 		e.databaseChanging(j, i, j)
 	}
 	e.KS.Swap(i, j)
+	e.databaseChanged(i)
+	e.databaseChanged(j)
+}
+
+// databaseChanged notes keys for those who wait for them, in a database that has another content
+// now.
+func (e *Engine) databaseChanged(db int) {
 	b := &e.blocking
-	for _, db := range []int{i, j} {
-		for _, q := range b.queuesOf(db) {
-			if key := e.KS.DB(db).Peek(q.key); key.Exists() && b.types[key.Type()] > 0 {
-				b.note(q, WaitArrival)
-			}
+	for _, q := range b.queuesOf(db) {
+		if key := e.KS.DB(db).Peek(q.key); key.Exists() && b.types[key.Type()] > 0 {
+			b.note(q, WaitArrival)
 		}
 	}
 }

@@ -19,7 +19,8 @@ func (cl *Client) FlagLetters() string {
 		letter byte
 		on     bool
 	}{
-		{'O', cl.Monitor}, {'S', cl.Class == ClassReplica}, {'P', cl.Class == ClassPubSub},
+		{'O', cl.Monitor}, {'S', cl.Class == ClassReplica},
+		{'M', cl.Origin == OriginMaster}, {'P', cl.Class == ClassPubSub},
 		{'x', cl.InMulti()},
 		{'b', cl.Postponed() || cl.Waits()},
 		{'t', track != nil}, {'R', track != nil && track.Broken},

@@ -34,6 +34,9 @@ func (e *Engine) Forget(c *Client) {
 	e.unpostpone(c)
 	e.forgetWait(c)
 	e.Discard(c)
+	if c.Origin == OriginMaster {
+		e.masterGone(c)
+	}
 }
 
 // Kill closes a client's connection: at once, or behind its reply if its command is the running

@@ -88,6 +88,7 @@ func (e *Engine) Cron() {
 	if e.loading.on {
 		return
 	}
+	e.masterCron()
 	e.persistCron()
 	e.replicationCron()
 	e.makeRoom(nil)

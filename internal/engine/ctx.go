@@ -45,6 +45,9 @@ const (
 func (c *Ctx) Err(msg string) {
 	c.failed = true
 	c.E.countError(msg)
+	if c.Client.Origin == OriginMaster {
+		c.E.noteMasterError(c.Cmd, msg)
+	}
 	c.Writer.Error(msg)
 }
 
@@ -66,24 +69,6 @@ func (c *Ctx) Saved() { c.saved = true }
 func (c *Ctx) Past(deadline int64) bool {
 	return deadline <= c.E.now && c.E.KS.ExpireMode() == keyspace.ExpireDelete
 }
-
-// PropagateAs propagates argv in place of the command as it came. argv is copied. Several calls
-// propagate several commands, atomically. NoPropagate must not have been called.
-func (c *Ctx) PropagateAs(argv ...[]byte) {
-	c.prop = propAs
-	if c.E.Feed.Attached() == 0 {
-		return // nobody listens: spare the copies
-	}
-	cp := make([][]byte, len(argv))
-	for i, a := range argv {
-		cp[i] = append([]byte(nil), a...)
-	}
-	c.propCmds = append(c.propCmds, cp)
-}
-
-// Propagating reports whether anybody listens to what is propagated. If not, a handler may call
-// NoPropagate instead of collecting what PropagateAs needs.
-func (c *Ctx) Propagating() bool { return c.E.Feed.Attached() != 0 }
 
 // NoPropagate keeps the command out of the append-only file and of replication although it is
 // dirty.

@@ -33,11 +33,14 @@
 //	scriptmemory.go     memory of scripts, and dropping their stacks
 //	loading.go          the state of a data set that is being read
 //	persistence.go      what is known of saves, and what INFO says of them
-//	propagate.go        sending what commands change to log and replicas
+//	links.go            connections to other servers, those that MIGRATE keeps
 //	transfers.go        the forms in which a snapshot is sent to a replica
 //	replicas.go         servers that copy this one: the types
-//	master.go           the server that this one copies
+//	master.go           the server that this one copies: the types
 //	replication.go      the history of the data set: ids and offsets
+//	masterstate.go      what follows from the state of the link to the master
+//	localkeys.go        keys that clients of a writable replica have changed
+//	propagate.go        sending what commands change to log and replicas
 //	replicalist.go      what is known of replicas, and how many count
 //
 //	watch.go            WATCH
@@ -86,18 +89,24 @@
 //	exec.go             a client's command from its arguments to its reply
 //	executor.go         Enter and Leave, delivering what the batch has pushed
 //
+//	masterinfo.go       what INFO says of the link to the master
+//	masterapply.go      what the master's stream has done, acknowledgements
+//	masterlink.go       attempts to link up with the master, losing the link
 //	connections.go      clients come, go, are killed and reset
 //	certificates.go     users by their certificates
 //	aclusers.go         changing users, the ACL file
-//	links.go            connections that MIGRATE keeps
 //	prefetch.go         reading ahead of commands
 //	crashfacts.go       what a crash report says
 //	replication_restore.go  where in a history the data set is, and going on there after a start
 //	storehost.go        the engine as package persist sees it
+//	asideload.go        loading data beside that which is served
 //	save.go             SAVE, BGSAVE, save points, DEBUG RELOAD
 //	fullsync.go         snapshots for replicas, and how they are sent
 //	psync.go            SYNC and PSYNC
 //	replicacron.go      pings, timeouts, delays, the end of the backlog
+//	masterattach.go     the client that applies the master's stream
+//	mastersync.go       taking over the master's data set
+//	role.go             becoming a replica, becoming a master
 //	shutdown.go         the data set at the end of the server
 //	defrag.go           active defragmentation
 //	cron.go             periodic work and slices between commands

@@ -50,6 +50,9 @@ type Engine struct {
 	// engine does not apply itself: listeners, certificates and so on. After an error nothing has
 	// changed; otherwise undo goes back once the old values are in place. The server sets it.
 	Reconfigure func(names []string) (undo func(), err error)
+	// LinkMaster runs an attempt to link up with the master, on a goroutine of its own. The server
+	// sets it.
+	LinkMaster func(a *LinkAttempt)
 	// Restart ends the process and starts it again after a while: in order, with everything saved,
 	// or at once. The server sets it.
 	Restart func(graceful bool, delay time.Duration) error
@@ -85,30 +88,33 @@ type Engine struct {
 	blocking     blocking
 	watching     watching
 	loading      loadingState
+	aside        *asideLoad // nil: no data is loaded beside that which is served
 	hub          pubsub.Hub[*Client]
 	pushing      pushState
 	tracking     trackingState
 	persist      persistState
 
 	clock
-	rng       *rand.Rand
-	runID     string
-	repl      replication
-	errs      map[string]int64
-	cmds      []CommandStats
-	mem       memoryState
-	huge      hugePages
-	clientMem clientMemory
-	defrag    defragState
-	cron      cronState
-	script    scripting
-	access    access
-	large     commandLogs
-	hot       hotKeys
-	prefetch  prefetch
-	waiters   atomic.Int32 // of the executor
-	between   *sync.Cond   // over mu: a busy script is over
-	ended     bool         // nothing runs any more; see End
+	rng   *rand.Rand
+	runID string
+	repl  replication
+	errs  map[string]int64
+	// masterErrors is of the commands of the master.
+	masterErrors masterErrors
+	cmds         []CommandStats
+	mem          memoryState
+	huge         hugePages
+	clientMem    clientMemory
+	defrag       defragState
+	cron         cronState
+	script       scripting
+	access       access
+	large        commandLogs
+	hot          hotKeys
+	prefetch     prefetch
+	waiters      atomic.Int32 // of the executor
+	between      *sync.Cond   // over mu: a busy script is over
+	ended        bool         // nothing runs any more; see End
 
 	// Debug holds what DEBUG has switched.
 	Debug DebugSwitches

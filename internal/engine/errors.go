@@ -36,8 +36,14 @@ const (
 	ErrUnblocked     = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
 	ErrBusyKey       = "BUSYKEY Target key name already exists."
 	ErrLoading       = "LOADING Redis is loading the dataset in memory"
-	ErrNoReplicas    = "NOREPLICAS Not enough good replicas to write."
-	ErrMisconfRDB    = "MISCONF Redis is configured to save RDB snapshots, but it's currently " +
+	ErrReadOnly      = "READONLY You can't write against a read only replica."
+	ErrMasterDown    = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set " +
+		"to 'no'."
+	// ErrRoleChanged answers clients that wait when the server becomes a replica.
+	ErrRoleChanged = "UNBLOCKED force unblock from blocking operation, instance state changed " +
+		"(master -> replica?)"
+	ErrNoReplicas = "NOREPLICAS Not enough good replicas to write."
+	ErrMisconfRDB = "MISCONF Redis is configured to save RDB snapshots, but it's currently " +
 		"unable to persist to disk. Commands that may modify the data set are disabled, because " +
 		"this instance is configured to report errors during writes if RDB snapshotting " +
 		"fails (stop-writes-on-bgsave-error option). Please check the Redis logs for " +

@@ -23,7 +23,7 @@ func (e *Engine) makeRoom(c *Ctx) bool {
 		}
 		return true
 	}
-	if e.keepsKeys() {
+	if e.keepsKeys() || e.IsReplica() && e.Cfg.ReplicaIgnoreMaxmemory {
 		return true // as Redis and Valkey: whoever copies the data must not lose any
 	}
 	if need > e.KS.P.MaxMemory {

@@ -115,10 +115,18 @@ func (e *Engine) isHTTP(c *Ctx) bool {
 }
 
 // ProtocolError answers a client that broke the protocol. The connection is closed behind the
-// reply.
-func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError) {
+// reply. input is what was not understood.
+func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError, input []byte) {
 	msg := "ERR " + err.Error()
 	e.countError(msg)
+	if c.Origin == OriginMaster {
+		head := AppendQuoted(nil, input[:min(len(input), 128)])
+		e.Log.Warning("Protocol error (%s) from master: %s (input: %s)", err.Error(),
+			e.Describe(c, 0), head)
+		e.distrustMaster(c)
+		c.CloseASAP = true
+		return
+	}
 	e.Log.Verbose("Protocol error (%s) from client: id=%d addr=%s laddr=%s", err.Error(), c.ID,
 		c.Addr, c.LAddr)
 	if c.Reply == ReplyOn {

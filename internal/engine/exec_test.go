@@ -263,7 +263,7 @@ func TestReplyModes(t *testing.T) {
 		}
 	}
 	f.run(f.c, "reply off")
-	f.e.ProtocolError(f.c, &resp.ProtocolError{})
+	f.e.ProtocolError(f.c, &resp.ProtocolError{}, nil)
 	if len(f.c.W.Buf) != 0 || !f.c.CloseAfterReply {
 		t.Errorf("protocol error with replies off: %q, close %t", f.c.W.Buf, f.c.CloseAfterReply)
 	}

@@ -7,7 +7,7 @@ import "godwit/internal/keyspace"
 // and stay. A load, or a timeless command, comes first: the choice holds when that is over.
 func (e *Engine) configureExpire() {
 	mode := keyspace.ExpireDelete
-	if e.keepsKeys() {
+	if e.keepsKeys() || e.IsReplica() {
 		mode = keyspace.ExpireHide
 	}
 	switch {
@@ -19,5 +19,7 @@ func (e *Engine) configureExpire() {
 }
 
 // keepsKeys reports whether the server must not delete keys of its own accord: neither what is due
-// nor what exceeds maxmemory.
-func (e *Engine) keepsKeys() bool { return e.Cfg.ImportMode || e.pause.active }
+// nor what exceeds maxmemory. That holds while a replica receives data for the place of all keys.
+func (e *Engine) keepsKeys() bool {
+	return e.Cfg.ImportMode || e.pause.active || e.loading.aside
+}

@@ -59,3 +59,15 @@ func (e *Engine) BeReplicaOf(host string, db int) {
 // MasterDB returns the database that the master's stream has selected, and whether the replica can
 // go on in it.
 func (e *Engine) MasterDB() (db int, cached bool) { return e.repl.master.db, e.repl.master.cached }
+
+// BeginAside begins a load beside the data that is served.
+func (e *Engine) BeginAside(total int64) AsideLoad { return AsideLoad{e.beginAside(total)} }
+
+// AsideLoad is such a load.
+type AsideLoad struct{ *asideLoad }
+
+// Adopt puts what is loaded in the place of what is served.
+func (a AsideLoad) Adopt() bool { return a.adopt() }
+
+// Drop throws it away.
+func (a AsideLoad) Drop() { a.e.dropAside() }

@@ -5,10 +5,13 @@ import "godwit/internal/script"
 // Functions returns the libraries of functions with their environment, which the first call makes.
 func (e *Engine) Functions() *script.Functions {
 	if e.script.functions == nil {
-		e.script.functions = script.NewFunctions(e.ScriptCaller(), e.ScriptOptions(),
-			e.ScriptLibraries...)
+		e.script.functions = e.newFunctions()
 	}
 	return e.script.functions
+}
+
+func (e *Engine) newFunctions() *script.Functions {
+	return script.NewFunctions(e.ScriptCaller(), e.ScriptOptions(), e.ScriptLibraries...)
 }
 
 // FlushFunctions deletes all libraries, and the environment with whatever they keep in it.

@@ -60,6 +60,12 @@ func (e *Engine) gates(c *Ctx) refusal {
 			return refusal("NOPERM " + deniedText(cl.User, reason, cmd))
 		}
 	}
+	return e.stateGates(c, flags)
+}
+
+// stateGates returns why the state of the server refuses a command of a client, or passed.
+func (e *Engine) stateGates(c *Ctx, flags spec.Flag) refusal {
+	cmd, cl := c.Cmd, c.Client
 	switch {
 	// Clients that take too much are closed before keys are evicted for what they take.
 	case e.Cfg.MaxmemoryClients != 0 && e.tooLarge(cl):
@@ -73,11 +79,17 @@ func (e *Engine) gates(c *Ctx) refusal {
 	// Nor if it would reach fewer replicas than min-replicas-to-write.
 	case flags&spec.Write != 0 && e.lacksReplicas():
 		return ErrNoReplicas
+	// A replica changes what its master changes, and nothing else.
+	case flags&spec.Write != 0 && e.readOnly():
+		return ErrReadOnly
 	// In RESP2 a subscriber could not tell a reply from a message.
 	case cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(spec.WhileSubscribed):
 		return refusal("ERR Can't execute '" + cmd.FullName() + ErrSubscribed)
+	// Nor is one that may be old, if the configuration says so.
+	case flags&spec.Stale == 0 && e.servesNothing():
+		return ErrMasterDown
 	// Half a data set is not served.
-	case e.loading.on && flags&spec.Loading == 0:
+	case e.loading.refuses(flags):
 		return ErrLoading
 	// A busy script is in the middle of its unit.
 	case e.script.run != nil && !cmd.Is(spec.AllowBusy):
@@ -95,7 +107,8 @@ func (e *Engine) gates(c *Ctx) refusal {
 // scriptFlags returns the flags that the gates go by for a call that runs a script. It looks for
 // the script only if one of them may refuse what it declares.
 func (e *Engine) scriptFlags(c *Ctx, flags spec.Flag) spec.Flag {
-	if e.KS.P.MaxMemory > 0 || c.Client.Monitor || e.lacksReplicas() || e.diskError() != "" {
+	if e.KS.P.MaxMemory > 0 || c.Client.Monitor || e.repl.master != nil || e.lacksReplicas() ||
+		e.diskError() != "" {
 		return e.table.callFlags(c)
 	}
 	return flags
@@ -117,9 +130,16 @@ func (e *Engine) scriptGates(r *runningScript) refusal {
 	r.noWrites = r.ReadOnly || r.Declared && r.Flags&script.NoWrites != 0
 	r.oom = over && !(r.Declared && r.Flags&script.AllowOOM != 0)
 	writes := r.Flags&script.NoWrites == 0
+	stale := !obeyed && e.servesNothing()
 	switch {
+	// A script that declares nothing may read anything.
+	case stale && !(r.Declared && r.Flags&script.AllowStale != 0):
+		return ErrMasterDown
 	case !r.Declared:
 		return passed
+	// A script must not fail in its middle, as below.
+	case writes && !obeyed && e.readOnly():
+		return ErrReadOnly
 	// EVAL_RO and its kin promise to their users that nothing is written.
 	case writes && r.ReadOnly:
 		return errScriptROWrite
@@ -163,8 +183,12 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 	// As Redis, which counts PUBLISH as a write here.
 	case r.noWrites && cmd.Flags&(spec.Write|spec.MayReplicate) != 0:
 		return errScriptWrite
+	case cmd.Is(spec.Write) && !obeyed && e.readOnly():
+		return ErrReadOnly
 	case cmd.Is(spec.Write) && !obeyed && e.diskError() != "":
 		return refusal(e.diskError())
+	case !cmd.Is(spec.Stale) && !obeyed && e.servesNothing():
+		return errScriptStale
 	case cmd.Is(spec.Write) && !obeyed && e.lacksReplicas():
 		return ErrNoReplicas
 	// One that has written may finish what it began.

@@ -1,14 +1,112 @@
 package engine
 
-// Master is the server that this one copies.
+import (
+	"sync/atomic"
+	"time"
+
+	"godwit/internal/upstream"
+)
+
+// Master is the server that this one copies, and the state of the link to it.
+//
+//	connect → connecting → handshake ─┬─────────────→ connected
+//	   ↑           │            │     └→ sync (full) ─→   │
+//	   └───────────┴────────────┴───────── ┴──────────────┘  the link fails; a pause; again
+//
+// An attempt (LinkAttempt) leads from connect to connected. The server runs it beside the executor.
+// Then the connection is a Client of OriginMaster like any other, which an event loop reads.
+//
+// How far this server is in the master's history is what replication knows: its id and offset. They
+// count whole units: a command, or a transaction up to its EXEC. What is cut off in the middle of a
+// unit has changed nothing, and comes again.
 type Master struct {
 	Host string
 	Port int
 
-	client *Client // that applies the stream, nil unless connected
-	cached bool    // the data set is a place of a history: a master may go on from there
-	db     int     // what the stream has selected when there is no client
+	state   LinkState
+	attempt *LinkAttempt // that runs, nil if none does
+	client  *Client      // that applies the stream, nil unless connected
+
+	cached  bool   // the data set is a place of a history: a master may go on from there
+	old     bool   // the master knows no offsets: nothing is acknowledged
+	db      int    // what the stream has selected
+	pending []byte // of a transaction whose EXEC has not come
+
+	failures   int   // in a row
+	retryAt    int64 // steady ms
+	downSince  int64 // steady ms; when the link was lost, 0 if there was none
+	upSince    int64 // steady ms
+	lastIO     int64 // steady ms, while the link is down
+	downMs     int64 // in all, but for the present time
+	cronAt     int64 // steady ms
+	ackedAt    int64 // steady ms
+	attempts   int64 // of the present synchronization
+	attemptsAt int64 // in all
+
+	fack  fackState
+	local localKeys // see there
 }
 
-// masterCron is called once a second: connecting, acknowledging, timeouts.
-func (e *Engine) masterCron() {}
+// localKeys are keys that clients of a writable replica have changed. On a replica, time hides keys
+// and does not delete them, because the master says when they go. But the master does not know of
+// deadlines that were set here: these keys expire by the replica's own clock.
+type localKeys map[localKey]struct{}
+
+type localKey struct {
+	db  int
+	key string
+}
+
+// fackState is what is known of the log and the disk: the offset up to which the log is synced is
+// found by marks, one at a time.
+type fackState struct {
+	synced int64 // replication offset
+	mark   int64 // the next one
+	log    int64 // the log's offset at the mark
+	marked bool
+}
+
+// LinkState is the state of the link to the master, as ROLE shows it.
+type LinkState uint8
+
+// The states.
+const (
+	LinkConnect LinkState = iota
+	LinkConnecting
+	LinkHandshake
+	LinkSync
+	LinkConnected
+)
+
+// String returns the word that ROLE has for the state.
+func (s LinkState) String() string {
+	return [...]string{"connect", "connecting", "handshake", "sync", "connected"}[s]
+}
+
+// LinkState returns how far the link is.
+func (m *Master) LinkState() LinkState { return m.state }
+
+// LinkAttempt is one try to link up with the master. The server runs it on a goroutine of its own
+// (Engine.LinkMaster). What it is told does not change. Its methods are called with the executor
+// held, unless noted.
+type LinkAttempt struct {
+	Dial    DialOptions
+	Hello   upstream.Hello
+	Timeout time.Duration // repl-timeout
+	// Progress may be read and written by everybody.
+	Progress SyncProgress
+	// Close ends the connection, so that the goroutine fails soon. The server sets it.
+	Close func()
+
+	e      *Engine
+	master *Master
+	began  int64 // steady ms
+	answer upstream.Answer
+}
+
+// SyncProgress says how much of an RDB file has been received.
+type SyncProgress struct {
+	Total  atomic.Int64 // bytes, 0 if the master does not know
+	Read   atomic.Int64 // bytes
+	LastIO atomic.Int64 // ms after the beginning of the attempt
+}

@@ -60,6 +60,7 @@ func (e *Engine) diskError() string {
 // PersistenceInfo is what INFO persistence says.
 type PersistenceInfo struct {
 	Loading     bool
+	Aside       bool // data is loaded beside that which is served
 	Load        LoadingInfo
 	Keys, Total int64 // of the running job
 	Changes     int64
@@ -77,9 +78,9 @@ type PersistenceInfo struct {
 func (e *Engine) PersistenceInfo() PersistenceInfo {
 	s := &e.persist
 	i := PersistenceInfo{
-		Loading: e.loading.on, Load: e.LoadingInfo(), Changes: e.Stats.Dirty,
-		LastSave: s.lastSave, LastSaveOK: !s.saveFailed, LastSaveSec: s.saveSeconds,
-		SaveSec: -1, Saves: s.saves, AOF: e.aofInfo(),
+		Loading: e.loading.on, Aside: e.loading.aside, Load: e.LoadingInfo(),
+		Changes: e.Stats.Dirty, LastSave: s.lastSave, LastSaveOK: !s.saveFailed,
+		LastSaveSec: s.saveSeconds, SaveSec: -1, Saves: s.saves, AOF: e.aofInfo(),
 	}
 	if s.store == nil {
 		return i
@@ -90,4 +91,12 @@ func (e *Engine) PersistenceInfo() PersistenceInfo {
 		i.SaveSec = (e.Steady() - s.saveStart) / 1000
 	}
 	return i
+}
+
+// cancelSave ends a running save without a result.
+func (e *Engine) cancelSave() {
+	s := &e.persist
+	if s.store.CancelSave() {
+		s.saveSeconds = (e.Steady() - s.saveStart) / 1000
+	}
 }

@@ -6,13 +6,40 @@ import "godwit/internal/propagation"
 // redis.set_repl takes the numbers of Targets.
 func (e *Engine) targets() propagation.Targets {
 	if e.script.run == nil {
-		return propagation.All
+		return e.ownTargets()
 	}
-	return propagation.Targets(e.script.run.repl)
+	return propagation.Targets(e.script.run.repl) & e.ownTargets()
+}
+
+// ownTargets returns the targets of what this server does of its own accord: a replica passes on
+// what its master has sent, and nothing else.
+func (e *Engine) ownTargets() propagation.Targets {
+	if e.repl.master != nil {
+		return propagation.Log
+	}
+	return propagation.All
 }
 
 // propagate sends one command, as a unit of its own or as a part of the open one.
 func (e *Engine) propagate(db int, argv [][]byte) { e.Feed.Send(e.targets(), db, argv) }
+
+// PropagateAs propagates argv in place of the command as it came. argv is copied. Several calls
+// propagate several commands, atomically. NoPropagate must not have been called.
+func (c *Ctx) PropagateAs(argv ...[]byte) {
+	c.prop = propAs
+	if !c.Propagating() {
+		return // nobody listens: spare the copies
+	}
+	cp := make([][]byte, len(argv))
+	for i, a := range argv {
+		cp[i] = append([]byte(nil), a...)
+	}
+	c.propCmds = append(c.propCmds, cp)
+}
+
+// Propagating reports whether anybody listens to what is propagated. If not, a handler may call
+// NoPropagate instead of collecting what PropagateAs needs.
+func (c *Ctx) Propagating() bool { return c.E.Feed.Attached()&c.E.ownTargets() != 0 }
 
 // PropagateMessage propagates the command as it came to the replicas alone: their subscribers hear
 // of it, and it changes no data.

@@ -56,6 +56,3 @@ func (e *Engine) joinHistory(id string, offset int64) {
 func (e *Engine) propagateToReplicas(db int, argv ...[]byte) {
 	e.Feed.Send(propagation.Replicas, db, argv)
 }
-
-// linkDown reports whether the server is a replica without its master: its data may be old.
-func (e *Engine) linkDown() bool { return e.repl.master != nil }

@@ -37,8 +37,10 @@ func (e *Engine) restorePoint(p persist.ReplPoint) {
 			"synthesize a cached master: I may be able to synchronize with the new master with " +
 			"just a partial transfer.")
 	} else {
-		e.repl.id2, e.repl.second = p.ID, p.Offset+1
 		e.Feed.SetOffset(p.Offset)
 	}
 	e.ensureBacklog()
+	if e.repl.master == nil { // it has begun a new history
+		e.repl.id2, e.repl.second = p.ID, p.Offset+1
+	}
 }

@@ -27,7 +27,7 @@ func (e *Engine) Save() error {
 	switch {
 	case s.store == nil:
 		return ErrNoPersistence
-	case s.store.Saving(), s.store.Syncing():
+	case s.store.Saving(), s.store.Syncing(), e.loading.aside:
 		return ErrSaveRunning
 	}
 	s.saves++
@@ -52,6 +52,7 @@ func (e *Engine) Reload(from persist.Source, empty bool) error {
 	if err := s.store.Loadable(from); err != nil {
 		return err // before anything is thrown away
 	}
+	e.dropAside()
 	if from == persist.FromAOF && s.aof.Enabled() {
 		e.flushUnit() // what the transaction has done so far is read back too
 		if err := s.aof.Sync(); err != nil {
@@ -77,6 +78,7 @@ func (e *Engine) Reload(from persist.Source, empty bool) error {
 }
 
 func (e *Engine) saveNow() error {
+	e.dropAside()  // no snapshot can be made beside it
 	e.cancelSave() // it would write an older state over this one
 	if err := e.persist.store.Save(); err != nil {
 		return err
@@ -97,7 +99,7 @@ func (e *Engine) SaveInBackground(schedule bool) (scheduled bool, err error) {
 	switch {
 	case s.store == nil:
 		return false, ErrNoPersistence
-	case s.store.Saving(), s.store.Syncing():
+	case s.store.Saving(), s.store.Syncing(), e.loading.aside:
 		return false, ErrSaveRunning
 	case e.Feed.InUnit(), s.busy() && schedule:
 		s.saveScheduled = true
@@ -133,14 +135,6 @@ func (e *Engine) saveDone(err error) {
 	e.Log.Notice("Background saving terminated with success")
 	e.Stats.Dirty -= s.dirtyAt
 	s.saved(e)
-}
-
-// cancelSave ends a running save without a result.
-func (e *Engine) cancelSave() {
-	s := &e.persist
-	if s.store.CancelSave() {
-		s.saveSeconds = (e.Steady() - s.saveStart) / 1000
-	}
 }
 
 // CancelBackgroundSave ends the running save without a result, or forgets the scheduled one. It
@@ -190,7 +184,7 @@ func (e *Engine) startSync(o persist.SyncOptions, dest persist.SyncDest, done fu
 		return ErrNoPersistence
 	case e.Feed.InUnit():
 		return ErrInUnit
-	case s.busy():
+	case !e.mayStartJob():
 		return ErrSaveRunning
 	}
 	s.saveStart = e.Steady()
@@ -215,14 +209,17 @@ func (e *Engine) persistCron() {
 	if s.store == nil || e.loading.on {
 		return
 	}
-	if !s.busy() {
+	if e.mayStartJob() {
 		e.savePoints()
 	}
 	s.store.Cron()
-	if !s.busy() && s.saveScheduled && e.mayRetrySave() && e.startSave() == nil {
+	if e.mayStartJob() && s.saveScheduled && e.mayRetrySave() && e.startSave() == nil {
 		s.saveScheduled = false
 	}
 }
+
+// mayStartJob reports whether a snapshot can begin now.
+func (e *Engine) mayStartJob() bool { return !e.persist.busy() && !e.loading.aside }
 
 func (e *Engine) mayRetrySave() bool {
 	return !e.persist.saveFailed || e.Steady()/1000-e.persist.lastTry > retrySave

@@ -39,6 +39,7 @@ const (
 	errScriptWrite   = "ERR Write commands are not allowed from read-only scripts."
 	errScriptROWrite = "ERR Can not execute a script with write flag using *_ro command."
 	errScriptNone    = "ERR redis.call/pcall can only be called inside a script invocation"
+	errScriptStale   = "ERR Can not execute the command on a stale replica"
 	errScriptOOM     = "OOM allow-oom flag is not set on the script, can not run it when used " +
 		"memory > 'maxmemory'"
 )

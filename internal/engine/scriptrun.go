@@ -46,6 +46,7 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 	e.script.run = nil
 	if r.busy {
 		e.between.Broadcast()
+		e.resumeMaster()
 	}
 	e.EndUnit()
 	*r, e.scriptCtx = runningScript{}, Ctx{} // what they refer to may be large

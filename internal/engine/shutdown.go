@@ -34,6 +34,7 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 		e.cancelSave()
 	}
 	s.store.FailSync()
+	e.dropAside()
 	if st := s.aof.Info(); st.FirstBase {
 		if !o.Force {
 			e.Log.Warning("Writing initial AOF, can't exit.")

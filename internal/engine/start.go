@@ -43,6 +43,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 		arena.RefuseHugePages()
 	}
 	e.configureExpire()
+	e.beReplica()
 	e.Buffers = arena.NewPool()
 	e.measureStart()
 	e.KS.P.MaxMemory = e.memoryLimit()

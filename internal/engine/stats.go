@@ -17,6 +17,7 @@ type Stats struct {
 	ErrorReplies        int64
 	Dirty               int64 // changes since the last save
 	NetIn, NetOut       int64 // bytes
+	ReplIn              int64 // bytes from the master
 	Reads, Writes       int64 // socket reads and writes
 	ClientQueryBufLimit int64 // clients closed for the input limit
 	ClientOutBufLimit   int64 // clients closed for the output limit
@@ -88,6 +89,34 @@ func (e *Engine) countError(msg string) {
 	}
 	e.errs[code]++
 }
+
+// noteMasterError logs and counts an error that the master's stream has led to: the two data sets
+// may differ from now on. cmd is nil if there is no such command.
+func (e *Engine) noteMasterError(cmd *spec.Command, msg string) {
+	e.Stats.UnexpectedErrors++
+	name := "<unknown>"
+	if cmd != nil {
+		name = cmd.FullName()
+	}
+	m := &e.masterErrors
+	if sec := e.Steady() / 1000; sec != m.second {
+		m.second, m.logged = sec, 0
+	}
+	if m.logged++; m.logged <= maxErrorLines {
+		e.Log.Warning("== CRITICAL == This replica is sending an error to its master: '%s' after "+
+			"processing the command '%s'", msg, name)
+	}
+	if e.Cfg.ReplicaReadOnly && e.Cfg.PropagationErrorBehavior != "ignore" {
+		panic("This replica panicked sending an error to its master after processing the " +
+			"command '" + name + "' (propagation-error-behavior)")
+	}
+}
+
+// masterErrors is how many errors of the master's commands were logged in a second.
+type masterErrors struct{ second, logged int64 }
+
+// maxErrorLines is how many errors of the master's commands are logged in a second.
+const maxErrorLines = 10
 
 // latencySince records the time since start as a latency event if it reaches
 // latency-monitor-threshold.

@@ -51,6 +51,9 @@ func (t *LoadTarget) Function(code []byte, replace bool) error {
 // Loaded sets the number of bytes that have been loaded of all files together, within a step.
 func (t *LoadTarget) Loaded(bytes int64) { t.e.loading.loaded = bytes }
 
+// Stopped implements persist.RDBTarget.
+func (t *LoadTarget) Stopped() error { return nil }
+
 // Begin says that the commands of a file follow, which may be the base. It is called within a step.
 func (t *LoadTarget) Begin(base bool) {
 	if t.client.Origin = OriginLog; base {

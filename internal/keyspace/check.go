@@ -65,7 +65,7 @@ func (ks *Keyspace) checkCensus() error {
 		})
 	}
 	counted := ks.Heap.Streams().Census()
-	rest := ks.LazyFreeQueued() || ks.snap != nil
+	rest := ks.LazyFreeQueued() || ks.snap != nil || ks.shadow != nil
 	if counted != found && !rest || counted.IDMP < found.IDMP ||
 		counted.Groups < found.Groups || counted.Nacked < found.Nacked {
 		return fmt.Errorf("census of streams: %+v, counted %+v", found, counted)

@@ -21,13 +21,10 @@ package keyspace
 
 import (
 	"hash/maphash"
-	"math"
 	"math/rand/v2"
-	"slices"
 
 	"godwit/internal/arena"
 	"godwit/internal/object"
-	"godwit/internal/wheel"
 )
 
 // EventClass is a class of keyspace events, one bit for each letter of notify-keyspace-events.
@@ -156,6 +153,7 @@ type Keyspace struct {
 	keyBuf    []byte      // a key that must outlive its entry
 
 	snap      *Snapshot // while one runs
+	shadow    *Shadow   // while there is one
 	cancelled int       // snapshots in a row that did not come to their end
 }
 
@@ -176,19 +174,13 @@ type content struct {
 
 // New returns an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
-	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks, dueAt: math.MaxInt64}
+	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks}
 	ks.seed = maphash.MakeSeed()
 	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
 	ks.gens = rng.Uint64()
-	ks.wheel = records{Wheel: wheel.New(a, nowMs), judge: ks.judge}
-	ks.fields = records{Wheel: wheel.New(a, nowMs), judge: ks.judgeFields}
+	ks.begin(nowMs)
 	ks.SetNow(nowMs)
-	ks.dbs = make([]*DB, p.Databases)
-	for i := range ks.dbs {
-		ks.dbs[i] = &DB{ks: ks, id: i, content: content{store: ks.newStore(), wheelID: uint16(i)}}
-	}
-	ks.byWheel = slices.Clone(ks.dbs)
 	return ks
 }
 
@@ -227,12 +219,6 @@ func (ks *Keyspace) SetClocks(now, steady int64) {
 
 // Now returns the clock, in unix ms.
 func (ks *Keyspace) Now() int64 { return ks.now }
-
-// DB returns database i.
-func (ks *Keyspace) DB(i int) *DB { return ks.dbs[i] }
-
-// Databases returns how many there are.
-func (ks *Keyspace) Databases() int { return len(ks.dbs) }
 
 // Hash returns the hash of a key under this keyspace's seed.
 func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }

@@ -79,13 +79,9 @@ func (q *lazyQueue) pushLarge(l drainable) {
 	q.moved += n
 }
 
-// queueStore queues the keys that a database has dropped.
-func (ks *Keyspace) queueStore(s *store) {
+// queueStore queues the keys that a database has dropped. others is the number of all other keys.
+func (ks *Keyspace) queueStore(s *store, others int) {
 	q := &ks.lazy
-	others := 0
-	for _, db := range ks.dbs {
-		others += db.store.len()
-	}
 	all := max(ks.A.UsedBy(arena.Keys)+ks.A.UsedBy(arena.Values)-q.bytes, 0)
 	share := float64(s.len()) / float64(max(s.len()+others, 1))
 	n := s.tableBytes() + int64(float64(all)*share)

@@ -73,8 +73,8 @@ func (ks *Keyspace) BeginSnapshot(s Saver) *Snapshot {
 }
 
 func (ks *Keyspace) beginSnapshot(s Saver) *Snapshot {
-	if ks.snap != nil {
-		panic("keyspace: a snapshot is running")
+	if ks.snap != nil || ks.shadow != nil {
+		panic("keyspace: a snapshot is running, or there is a shadow")
 	}
 	ks.Heap.SetEpoch((ks.Heap.Epoch+1)%object.EpochEnd, true)
 	sn := &Snapshot{ks: ks, saver: s}
@@ -218,7 +218,7 @@ func (sn *Snapshot) End() {
 	}
 	for _, p := range sn.parts[sn.at:] {
 		if p.flushed {
-			ks.queueStore(p.store)
+			ks.queueStore(p.store, ks.keys())
 		}
 	}
 	ks.snap = nil

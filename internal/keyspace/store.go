@@ -41,13 +41,15 @@ type store struct {
 const BucketBytes = dict.BucketBytes
 
 func (ks *Keyspace) newStore() *store {
-	return &store{ks: ks, dict: *dict.New(ks.A, dict.Funcs{
-		Hash:    func(r arena.Ref) uint64 { return ks.Hash(object.View(ks.A, r).Key()) },
-		Match:   ks.match,
-		MayGrow: ks.tableFits,
-		Fixed:   func() bool { return ks.KeepTables },
+	s := &store{ks: ks} // it may come to another keyspace
+	s.dict = *dict.New(ks.A, dict.Funcs{
+		Hash:    func(r arena.Ref) uint64 { return s.ks.Hash(object.View(s.ks.A, r).Key()) },
+		Match:   func(r arena.Ref, key []byte) bool { return s.ks.match(r, key) },
+		MayGrow: func(bytes int) bool { return s.ks.tableFits(bytes) },
+		Fixed:   func() bool { return s.ks.KeepTables },
 		Far:     64, // the value, behind header and key
-	})}
+	})
+	return s
 }
 
 // of returns the dict that holds the keys with the hash.

@@ -344,7 +344,7 @@ func (db *DB) Flush(async bool) int {
 	if ks.snap.keeps(old) {
 		// nothing to be freed yet
 	} else if async {
-		ks.queueStore(old)
+		ks.queueStore(old, ks.keys())
 	} else {
 		for !old.drain(1<<20, ks.freeRef) {
 		}

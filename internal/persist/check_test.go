@@ -512,6 +512,7 @@ type loadTarget struct{ ks *keyspace.Keyspace }
 func (l *loadTarget) Step(fn func())               { fn() }
 func (l *loadTarget) Keyspace() *keyspace.Keyspace { return l.ks }
 func (l *loadTarget) Loaded(int64)                 {}
+func (l *loadTarget) Stopped() error               { return nil }
 func (l *loadTarget) Function([]byte, bool) error  { return nil }
 
 // TestCheckReportsAll checks a file and a log that hold several things that are not loaded: each is

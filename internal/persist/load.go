@@ -25,6 +25,8 @@ type RDBTarget interface {
 	Function(code []byte, replace bool) error
 	// Loaded sets the number of bytes that are loaded of all files together, within a step.
 	Loaded(bytes int64)
+	// Stopped returns why the load must end before its time, nil if it need not, within a step.
+	Stopped() error
 }
 
 // RDBLoadOptions change how a snapshot is loaded.
@@ -107,6 +109,9 @@ type rdbLoader struct {
 
 // step loads records for a while. It does not wait for the source.
 func (l *rdbLoader) step() error {
+	if err := l.t.Stopped(); err != nil {
+		return err
+	}
 	ks := l.t.Keyspace()
 	for start, i := time.Now(), 0; l.r.Ready(); i++ {
 		if i%64 == 63 && time.Since(start) > stepTime {

@@ -33,6 +33,7 @@ type Store struct {
 	aof    *AOF
 	loaded RDBLoaded
 	job    *job // that runs; nil: none
+	held   bool // see HoldJobs
 	folder folder
 
 	skipChecksums bool // of files that are read, for tests

@@ -39,6 +39,10 @@ func (s *Store) run(j *job) {
 	s.host.Wake()
 }
 
+// HoldJobs keeps jobs from beginning by themselves, or lets them begin again. It is for times when
+// no snapshot can be made.
+func (s *Store) HoldJobs(hold bool) { s.held = hold }
+
 // Busy reports whether a job runs.
 func (s *Store) Busy() bool { return s.job != nil }
 

@@ -172,7 +172,7 @@ func (s *Store) finished(name string) {
 type baseMaker struct{ s *Store }
 
 // Busy implements BaseMaker.
-func (b baseMaker) Busy() bool { return b.s.Busy() }
+func (b baseMaker) Busy() bool { return b.s.Busy() || b.s.held }
 
 // Start implements BaseMaker.
 func (b baseMaker) Start(path string, rdb bool, done func(error)) error {
@@ -190,7 +190,7 @@ func (b baseMaker) Start(path string, rdb bool, done func(error)) error {
 
 // Cancel implements BaseMaker.
 func (b baseMaker) Cancel() {
-	if b.s.Busy() && b.s.job.kind == jobBase {
+	if j := b.s.job; j != nil && j.kind == jobBase {
 		b.s.cancelJob()
 	}
 }

@@ -35,6 +35,9 @@ type peer struct {
 	addr, laddr      string
 	fd               int
 	unix, local, tls bool
+
+	link *engine.LinkAttempt // the connection leads to the master; nil for a client
+	rest []byte              // what has been read of the master's stream
 }
 
 // handoff is an accepted connection on its way through redcon. redcon closes every connection that
@@ -120,10 +123,13 @@ func (s *Server) tune(nc net.Conn) {
 	}
 }
 
-// admit makes the client of a new connection, or returns what to send before closing it. The
-// executor must be held.
+// admit makes the client of a new connection, or returns what to send before closing it, if
+// anything. The executor must be held.
 func (s *Server) admit(conn engine.Conn, p peer) (cl *engine.Client, refusal string) {
 	e := s.eng
+	if p.link != nil {
+		return admitMaster(conn, p), ""
+	}
 	if e.ClientCount() >= e.Cfg.MaxClients {
 		e.Stats.RejectedConnections++
 		return nil, refusedMaxClients
@@ -136,6 +142,16 @@ func (s *Server) admit(conn engine.Conn, p peer) (cl *engine.Client, refusal str
 	cl.Addr, cl.LAddr, cl.FD = p.addr, p.laddr, p.fd
 	cl.Unix, cl.Local, cl.TLS = p.unix, p.local, p.tls
 	return cl, ""
+}
+
+// admitMaster makes the client of the connection to the master. It returns nil if the engine does
+// not want it any more. The executor must be held.
+func admitMaster(conn engine.Conn, p peer) *engine.Client {
+	cl := p.link.Attach(conn)
+	if cl != nil {
+		cl.Addr, cl.LAddr, cl.FD, cl.TLS = p.addr, p.laddr, p.fd, p.tls
+	}
+	return cl
 }
 
 // acceptFailed handles errors of accept. redcon retries at once, which is a busy loop while

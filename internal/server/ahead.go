@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"runtime/debug"
 
 	"godwit/internal/crash"
@@ -32,6 +33,10 @@ type ahead struct {
 func (a *ahead) fill(s *session, buf []byte) error {
 	lim := &s.srv.limits
 	lim.Authenticated = !s.srv.eng.Stranger(s.cl)
+	if s.cl.Origin == engine.OriginMaster {
+		defer func(most int64) { lim.MaxBulk = most }(lim.MaxBulk)
+		lim.MaxBulk = math.MaxInt64
+	}
 	if clear(a.args); cap(a.args) > keptArgs {
 		a.args = nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/internal/crash"
+	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/rounds"
 )
@@ -29,6 +30,7 @@ type goConn struct {
 	raw net.Conn // the socket
 	nc  net.Conn // for reading and writing: raw, or TLS over it
 
+	first []byte        // input that was read before
 	wake  chan struct{} // one slot: something to write, or the end
 	cared int64         // steady ms of the last care
 	round rounds.Member
@@ -48,10 +50,12 @@ type goConn struct {
 
 // startGo serves a connection with goroutines.
 func (s *Server) startGo(nc net.Conn, p peer) {
-	c := &goConn{raw: nc, nc: nc, wake: make(chan struct{}, 1)}
+	c := &goConn{raw: nc, nc: nc, first: p.rest, wake: make(chan struct{}, 1)}
 	c.srv = s
 	c.q.pool = s.eng.Buffers
-	if cfg := s.tls.Load(); p.tls && cfg != nil {
+	if t, ok := nc.(*tls.Conn); ok { // to the master
+		c.raw = t.NetConn()
+	} else if cfg := s.tls.Load(); p.tls && cfg != nil {
 		c.nc = tls.Server(nc, cfg)
 	}
 	s.eng.Enter()
@@ -62,7 +66,7 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	}
 	cl, refusal := s.admit(c, p)
 	if cl == nil {
-		go refuse(nc, p, refusal)
+		go refuse(c.raw, p, refusal)
 		return
 	}
 	c.cl = cl
@@ -115,8 +119,8 @@ func (c *goConn) serve() {
 
 func (c *goConn) handshake() bool {
 	t, ok := c.nc.(*tls.Conn)
-	if !ok {
-		return true
+	if !ok || c.cl.Origin == engine.OriginMaster {
+		return c.begin()
 	}
 	_ = c.raw.SetDeadline(time.Now().Add(handshakeTime))
 	if err := t.Handshake(); err != nil {

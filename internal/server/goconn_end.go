@@ -4,7 +4,21 @@ import (
 	"time"
 
 	"godwit/internal/crash"
+	"godwit/internal/engine"
 )
+
+// begin acknowledges where the server is, if the connection leads to its master, and runs the input
+// that was read before the connection came here. It reports false when the connection has ended.
+func (c *goConn) begin() bool {
+	if c.cl.Origin == engine.OriginMaster {
+		c.enter()
+		c.srv.eng.AckMaster()
+		c.leave()
+	}
+	first := c.first
+	c.first = nil
+	return len(first) == 0 || c.input(first)
+}
 
 func (c *goConn) ended() bool { return c.cl.CloseASAP || c.cl.CloseAfterReply }
 

@@ -297,6 +297,11 @@ func (l *loop) welcome() {
 		c.cl, cl.Loop = cl, l.id
 		l.conns = append(l.conns, c)
 		l.stirred.Stir(c)
+		if a.peer.link != nil {
+			c.keep(a.peer.rest, 0, 0)
+			c.again()
+			l.srv.eng.AckMaster()
+		}
 		if err := l.ev.Add(a.fd, c, c.events()); err != nil {
 			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err,
 				a.fd)

@@ -99,6 +99,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 	e.ServeOthers = s.serveOthers
 	e.Reconfigure = s.reconfigure
 	e.Dialer = dialer{s}
+	e.LinkMaster = s.linkMaster
 	return s, nil
 }
 

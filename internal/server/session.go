@@ -77,6 +77,9 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 			s.reread(a, i)
 			return n, false
 		}
+		if cl.Origin == engine.OriginMaster {
+			s.srv.eng.Applied(cl, buf[n:n+used])
+		}
 		n += used
 		if invariant.Enabled {
 			spoil(argv)
@@ -95,7 +98,7 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 		}
 	}
 	if err != nil {
-		s.srv.eng.ProtocolError(cl, protocolError(err))
+		s.srv.eng.ProtocolError(cl, protocolError(err), buf[n:])
 		return len(buf), false
 	}
 	return n, a.n > 0
@@ -134,7 +137,10 @@ func protocolError(err error) *resp.ProtocolError {
 }
 
 // held reports whether input must be kept and not run.
-func (s *session) held() bool { return s.cl.Postponed() || s.cl.Waits() }
+func (s *session) held() bool {
+	return s.cl.Postponed() || s.cl.Waits() ||
+		s.cl.Origin == engine.OriginMaster && s.srv.eng.InScript()
+}
 
 // free panics in a checked build if the input must not be changed now.
 func (s *session) free() {
@@ -143,6 +149,10 @@ func (s *session) free() {
 
 // received accounts for n bytes that came with one read.
 func (s *session) received(n int) {
+	if s.cl.Origin == engine.OriginMaster {
+		s.cl.LastUsed = s.srv.eng.Steady()
+		s.srv.eng.Stats.ReplIn += int64(n)
+	}
 	s.cl.NetIn += int64(n)
 	s.srv.eng.Stats.NetIn += int64(n)
 	s.srv.eng.Stats.Reads++
@@ -242,6 +252,9 @@ func (s *session) shrink() {
 // checkInput closes a client whose unprocessed input exceeds client-query-buffer-limit. Commands
 // that wait for EXEC count as such input.
 func (s *session) checkInput() {
+	if s.cl.Origin == engine.OriginMaster {
+		return
+	}
 	if int64(len(s.in))+s.cl.QueuedBytes() <= s.srv.eng.Cfg.QueryBufLimit {
 		return
 	}
@@ -262,6 +275,6 @@ func (s *session) idle() bool {
 	cl, e := s.cl, s.srv.eng
 	limit := int64(e.Cfg.Timeout) * 1000
 	return limit > 0 && e.Steady()-cl.LastUsed > limit && cl.Class == engine.ClassNormal &&
-		!cl.Monitor && !s.held() &&
+		cl.Origin == engine.OriginConnection && !cl.Monitor && !s.held() &&
 		!s.running
 }

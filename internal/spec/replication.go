@@ -7,7 +7,7 @@ var replicationCommands = []*Command{
 	{
 		Name: "replicaof", Arity: 3, Flags: Admin | NoScript | Stale | NoAsyncLoading,
 		Since:   "5.0.0",
-		Summary: "Stops replication with NO ONE. This server does not become a replica.",
+		Summary: "Makes the server a replica of another one, or with NO ONE a master.",
 		Args: []Arg{
 			OneOf("args",
 				Block("host-port", Str("host"), Int("port")),
@@ -17,7 +17,7 @@ var replicationCommands = []*Command{
 	},
 	{
 		Name: "slaveof", Arity: 3, Flags: Admin | NoScript | Stale | NoAsyncLoading, Since: "1.0.0",
-		Summary:         "Stops replication with NO ONE. This server does not become a replica.",
+		Summary:         "Makes the server a replica of another one, or with NO ONE a master.",
 		DeprecatedSince: "5.0.0", ReplacedBy: "`REPLICAOF`",
 		Args: []Arg{
 			OneOf("args",

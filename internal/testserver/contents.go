@@ -221,12 +221,13 @@ func (c *Contents) hash(conn *client.Client, name, key string, v client.Value) (
 
 // streamFacts are the names within XINFO STREAM FULL that are the same on a master and its
 // replicas, whatever servers they are. Redis and Valkey do not tell their replicas how many entries
-// a group has read, nor of consumers that XAUTOCLAIM has made without giving them an entry.
+// a group has read, nor of consumers that XAUTOCLAIM has made without giving them an entry, nor of
+// a consumer that reads again what it has, which counts as a delivery.
 var streamFacts = []string{"length", "last-generated-id", "max-deleted-entry-id", "entries-added",
 	"groups", "name", "last-delivered-id", "pel-count", "pel", "consumers", "pending"}
 
-// stream renders XINFO STREAM FULL. Of pending entries it leaves out when they were delivered, and
-// it leaves out consumers that have none.
+// stream renders XINFO STREAM FULL. Of pending entries it leaves out when and how often they were
+// delivered, and it leaves out consumers that have none.
 func stream(v client.Value) string {
 	var b strings.Builder
 	m := named(v)
@@ -246,10 +247,9 @@ func stream(v client.Value) string {
 			slices.Sort(list)
 			fmt.Fprintf(&b, "%s %q ", name, list)
 		case name == "pel" || name == "pending":
-			for _, e := range value.Elems {
-				// id, consumer, time, count; or, of a consumer, id, time, count
-				if n := len(e.Elems); n > 2 {
-					fmt.Fprintf(&b, "%s*%s ", e.Elems[0].Text(), e.Elems[n-1])
+			for _, e := range value.Elems { // id, consumer, time, count; or without consumer
+				if len(e.Elems) > 2 {
+					fmt.Fprintf(&b, "%s ", e.Elems[0].Text())
 				}
 			}
 		default:

@@ -236,3 +236,6 @@ func (p *Proxy) next(l *link, b []byte, down bool) (before []byte, cut bool) {
 	p.passed += int64(len(b))
 	return b, cut
 }
+
+// Keep takes back a cut that has not come yet.
+func (p *Proxy) Keep() { p.set(func() { p.cutAfter = -1 }) }

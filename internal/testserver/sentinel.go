@@ -28,9 +28,10 @@ type SentinelOptions struct {
 	Quick bool
 }
 
-// quickSentinel makes a Sentinel quick.
+// quickSentinel makes a Sentinel quick. A replica whose INFO is older than five periods of PING is
+// not promoted, and it is asked for once a second, so that these may not be shorter.
 var quickSentinel = []any{"SENTINEL", "DEBUG", "INFO-PERIOD", 1000, "PUBLISH-PERIOD", 200,
-	"PING-PERIOD", 100, "ASK-PERIOD", 100}
+	"PING-PERIOD", 500, "ASK-PERIOD", 100}
 
 // Sentinels are a group of Sentinels that watch a master and its replicas.
 type Sentinels struct {

@@ -1,0 +1,43 @@
+package engine
+
+import "godwit/internal/object"
+
+// localPerTick is how many of these keys one turn of the cron looks at.
+const localPerTick = 1000
+
+// noteLocal notes a key that a client has changed. It costs a comparison where clients cannot write
+// to a replica.
+func (e *Engine) noteLocal(key []byte, db int, by *Client) {
+	m := e.repl.master
+	if m == nil || by == nil || by.Origin == OriginMaster {
+		return
+	}
+	if m.local == nil {
+		m.local = localKeys{}
+	}
+	m.local[localKey{db, string(key)}] = struct{}{}
+}
+
+// expireLocal deletes those of the keys that are due, and forgets those without deadlines.
+func (e *Engine) expireLocal() {
+	n := 0
+	for k := range e.repl.master.local {
+		if n++; n > localPerTick {
+			break
+		}
+		db := e.KS.DB(k.db)
+		en := db.Lookup([]byte(k.key)) // deletes what is due
+		if !en.Exists() || en.Deadline() == 0 && !timedFields(en, db.Open) {
+			delete(e.repl.master.local, k)
+		}
+	}
+}
+
+// timedFields reports whether the entry is a hash whose fields have deadlines.
+func timedFields(en object.Entry, open func(object.Entry) *object.Edit) bool {
+	if en.Type() != object.Hash {
+		return false
+	}
+	_, ok := object.AsHash(open(en)).NextDeadline()
+	return ok
+}

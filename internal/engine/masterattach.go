@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"godwit/internal/resp"
+	"godwit/internal/upstream"
+)
+
+// Attach makes the client that applies the master's stream, for the connection that carries it. It
+// returns nil if nobody waits for it any more. AckMaster must follow: the master waits for that.
+func (a *LinkAttempt) Attach(conn Conn) *Client {
+	if !a.Wanted() {
+		return nil
+	}
+	e, m := a.e, a.master
+	e.nextClientID++
+	c := &Client{
+		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1, Origin: OriginMaster,
+		Authenticated: true, Reply: ReplyOff, Created: e.Steady(), LastUsed: e.Steady(),
+		db: e.KS.DB(m.db),
+	}
+	e.clients.push(c)
+	e.countClient(c)
+	e.Stir(c)
+	if a.answer.Kind == upstream.Continue {
+		e.continueHistory(a.answer.ID)
+		e.Log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
+	}
+	e.ensureBacklog()
+	m.client, m.attempt, m.state = c, nil, LinkConnected
+	m.failures, m.retryAt, m.attempts = 0, 0, 0
+	m.upSince = e.Steady()
+	if m.downSince != 0 {
+		m.downMs += m.upSince - m.downSince
+		m.downSince = 0
+	}
+	m.fack = fackState{}
+	return c
+}
+
+// continueHistory goes on with the master's stream where this server is. If the master has a new id
+// for the history, replicas of this server must learn it: they come back and go on.
+func (e *Engine) continueHistory(id string) {
+	if id == "" || id == e.repl.id {
+		return
+	}
+	e.Log.Notice("Master replication ID changed to %s", id)
+	e.repl.id2, e.repl.second = e.repl.id, e.Feed.Offset()+1
+	e.repl.id = id
+	e.dropReplicas()
+}

@@ -1,0 +1,193 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"godwit/internal/logging"
+)
+
+// Hello is what a replica says of itself and asks for.
+type Hello struct {
+	User, Password string // for AUTH; without a password there is none
+	Port           int    // that clients of this replica use
+	IP             string // the same, "" for the one that the master sees
+	Version        string // of Valkey whose files are understood, "" for none
+	// ID and Offset name the place of the history where this replica is; ID is "" if it has
+	// nothing.
+	ID     string
+	Offset int64
+	// Failover asks the master to hand its role over to this replica.
+	Failover bool
+}
+
+// Kind is what a master answers to PSYNC.
+type Kind uint8
+
+// The kinds.
+const (
+	Continue Kind = iota // the stream follows
+	Full                 // an RDB file follows, then the stream
+	Old                  // likewise, from a master that knows no offsets
+)
+
+// Answer is a master's answer to PSYNC.
+type Answer struct {
+	Kind   Kind
+	ID     string // of the history; "" after Continue if it is the one that was asked for
+	Offset int64  // of the RDB file
+}
+
+// ErrLater reports a master that cannot synchronize now, but will.
+var ErrLater = errors.New("the master is not ready")
+
+// Handshake talks with the master until the stream or the RDB file follows. An error is a line for
+// the log.
+func (c *Conn) Handshake(h Hello, log *logging.Logger) (Answer, error) {
+	if err := c.send([]string{"PING"}); err != nil {
+		return Answer{}, fmt.Errorf("Error condition on socket for SYNC: %w", err)
+	}
+	line, err := c.line()
+	if err != nil {
+		return Answer{}, fmt.Errorf("Error reply to PING from master: '%w'", err)
+	}
+	if line[0] != '+' && !hasPrefix(line, "-NOAUTH", "-NOPERM", "-ERR operation not permitted") {
+		return Answer{}, fmt.Errorf("Error reply to PING from master: '%s'", show(line))
+	}
+	log.Notice("Master replied to PING, replication can continue...")
+	if err := c.introduce(h, log); err != nil {
+		return Answer{}, err
+	}
+	return c.psync(h, log)
+}
+
+func hasPrefix(line string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// introduce sends AUTH and REPLCONF. Only a refused password is an error: a master may be older
+// than what it is told.
+func (c *Conn) introduce(h Hello, log *logging.Logger) error {
+	var commands [][]string
+	say := func(argv ...string) { commands = append(commands, argv) }
+	switch {
+	case h.Password == "":
+	case h.User == "":
+		say("AUTH", h.Password)
+	default:
+		say("AUTH", h.User, h.Password)
+	}
+	say("REPLCONF", "listening-port", strconv.Itoa(h.Port))
+	if h.IP != "" {
+		say("REPLCONF", "ip-address", h.IP)
+	}
+	say("REPLCONF", "capa", "eof", "capa", "psync2", "capa", "godwit")
+	if h.Version != "" {
+		say("REPLCONF", "version", h.Version)
+	}
+	if err := c.send(commands...); err != nil {
+		return fmt.Errorf("Sending command to master in replication handshake: %w", err)
+	}
+	for _, argv := range commands {
+		line, err := c.line()
+		switch {
+		case err != nil:
+			return fmt.Errorf("Reading from master in replication handshake: %w", err)
+		case line[0] != '-':
+		case argv[0] == "AUTH":
+			return fmt.Errorf("Unable to AUTH to MASTER: %s", show(line))
+		case argv[1] == "version": // Redis does not know it
+		default:
+			log.Notice("(Non critical) Master does not understand REPLCONF %s: %s", argv[1],
+				show(line))
+		}
+	}
+	return nil
+}
+
+// psync asks for the stream from where this replica is.
+func (c *Conn) psync(h Hello, log *logging.Logger) (Answer, error) {
+	argv := []string{"PSYNC", "?", "-1"}
+	if h.ID != "" {
+		argv[1], argv[2] = h.ID, strconv.FormatInt(h.Offset+1, 10)
+		log.Notice("Trying a partial resynchronization (request %s:%s).", argv[1], argv[2])
+	} else {
+		log.Notice("Partial resynchronization not possible (no cached master)")
+	}
+	if h.Failover {
+		argv = append(argv, "FAILOVER")
+	}
+	if err := c.send(argv); err != nil {
+		return Answer{}, fmt.Errorf("Sending PSYNC to master: %w", err)
+	}
+	line, err := c.line()
+	if err != nil {
+		return Answer{}, fmt.Errorf("Master did not reply to PSYNC, will try later: %w", err)
+	}
+	a, err := parsePSYNC(line)
+	if !errors.Is(err, errNoPSYNC) {
+		return a, err
+	}
+	log.Notice("Master does not support PSYNC or is in error state (reply: %s)", show(line))
+	log.Notice("Retrying with SYNC...")
+	if err := c.send([]string{"SYNC"}); err != nil {
+		return Answer{}, fmt.Errorf("I/O error writing to MASTER: %w", err)
+	}
+	return Answer{Kind: Old}, nil
+}
+
+// errNoPSYNC reports an error as the answer to PSYNC.
+var errNoPSYNC = errors.New("no PSYNC")
+
+// parsePSYNC reads the answer to PSYNC.
+func parsePSYNC(line string) (Answer, error) {
+	words := strings.Fields(line)
+	switch {
+	case len(words) == 0:
+	case words[0] == "+FULLRESYNC":
+		if len(words) == 3 && isID(words[1]) {
+			offset, err := strconv.ParseInt(words[2], 10, 64)
+			if err == nil && offset >= 0 {
+				return Answer{Full, words[1], offset}, nil
+			}
+		}
+		return Answer{}, fmt.Errorf("Master replied with wrong +FULLRESYNC syntax: %s", show(line))
+	case words[0] == "+CONTINUE":
+		switch {
+		case len(words) == 1:
+			return Answer{Kind: Continue}, nil
+		case isID(words[1]):
+			return Answer{Kind: Continue, ID: words[1]}, nil
+		}
+		return Answer{}, fmt.Errorf("Master replied with wrong +CONTINUE syntax: %s", show(line))
+	case hasPrefix(line, "-NOMASTERLINK", "-LOADING"):
+		return Answer{}, fmt.Errorf("Master is currently unable to PSYNC but should be in the "+
+			"future: %s (%w)", show(line), ErrLater)
+	case line[0] == '-':
+		return Answer{}, errNoPSYNC
+	}
+	return Answer{}, fmt.Errorf("Unexpected reply to PSYNC from master: %s", show(line))
+}
+
+// idLen is the length of a history's id.
+const idLen = 40
+
+// isID reports whether s has the form of a history's id.
+func isID(s string) bool {
+	if len(s) != idLen {
+		return false
+	}
+	for i := range len(s) {
+		if ch := s[i]; (ch < '0' || ch > '9') && (ch < 'a' || ch > 'z') {
+			return false
+		}
+	}
+	return true
+}
