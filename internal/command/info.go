@@ -148,9 +148,9 @@ func infoClients(t *infoText) {
 		"total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey",
 		t.e.BlockingKeysOnLoss())
 	reason, actions := "none", "none"
-	left, all := t.e.Paused()
+	why, left, all := t.e.Paused()
 	if left > 0 {
-		reason, actions = "client_pause", "write"
+		reason, actions = why.String(), "write"
 	}
 	if all {
 		actions = "all"

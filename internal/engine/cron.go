@@ -91,6 +91,8 @@ func (e *Engine) Cron() {
 	e.masterCron()
 	e.persistCron()
 	e.replicationCron()
+	e.shutdownCron()
+	e.failoverCron()
 	e.makeRoom(nil)
 	e.defragCron()
 	e.expireRecords()
