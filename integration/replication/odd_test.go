@@ -123,11 +123,12 @@ func TestOddMasters(t *testing.T) {
 }
 
 // TestBrokenData has a master send an RDB file that cannot be loaded, and whose checksum does not
-// tell. Half of it is not served.
+// tell. Half of it is not served. Under swapdb the old data is.
 func TestBrokenData(t *testing.T) {
 	t.Parallel()
-	for _, load := range []string{"disabled", "on-empty-db"} {
+	for _, load := range []string{"disabled", "on-empty-db", "swapdb"} {
 		t.Run(load, func(t *testing.T) {
+			t.Parallel()
 			rdb := "REDIS0009\xfe\x00\x00\x01a\x01b\x63\x01c\x01d\xff12345678" // no such type
 			o := full("", fmt.Sprintf("$%d\r\n%s", len(rdb), rdb), "")
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,9 +136,14 @@ func TestBrokenData(t *testing.T) {
 			defer l.Close()
 			go o.serve(l)
 			s := godwit.Run(t, "--rdbchecksum", "no", "--repl-diskless-load", load)
+			keys := "0"
+			if load == "swapdb" {
+				do(t, s, "MSET", "k", 1, "l", 2)
+				keys = "2"
+			}
 			require.NoError(t, s.FollowAddr(l.Addr().String()))
 			require.NoError(t, s.WaitLog("Failed trying to load the MASTER synchronization DB"))
-			require.Equal(t, "0", do(t, s, "DBSIZE"))
+			require.Equal(t, keys, do(t, s, "DBSIZE"))
 			require.NoError(t, s.WaitNoLink())
 		})
 	}

@@ -19,20 +19,35 @@ import (
 // Usually the RDB file is received first, while the old data is served, and its checksum is
 // compared. Under repl-diskless-load it is loaded as it comes. If a load fails, the databases are
 // emptied again: half a data set is never served.
+//
+// Under swapdb the load comes first, beside the data that is served (asideLoad). What else belongs
+// to begin and end follows at once. If the load fails, nothing has changed.
 
-// Direct reports whether the RDB file is loaded as it comes (repl-diskless-load). Call it with the
-// executor.
-func (a *LinkAttempt) Direct() bool {
+// LoadWay is how a master's RDB file is loaded.
+type LoadWay uint8
+
+// The ways.
+const (
+	LoadFromFile LoadWay = iota // received into a file first
+	LoadDirectly                // as it comes, into empty databases
+	LoadAside                   // as it comes, beside the data that is served
+)
+
+// Way returns how the RDB file is to be loaded (repl-diskless-load). Call it with the executor.
+func (a *LinkAttempt) Way() LoadWay {
 	e := a.e
-	if e.Cfg.ReplDisklessLoad == "disabled" {
-		return false
-	}
-	for i := range e.KS.Databases() {
-		if e.KS.DB(i).Len() > 0 {
-			return false
+	switch e.Cfg.ReplDisklessLoad {
+	case "swapdb":
+		return LoadAside
+	case "on-empty-db":
+		for i := range e.KS.Databases() {
+			if e.KS.DB(i).Len() > 0 {
+				return LoadFromFile
+			}
 		}
+		return LoadDirectly
 	}
-	return true
+	return LoadFromFile
 }
 
 // SyncFile opens the file that the RDB file is received into. Call it with the executor.
@@ -46,16 +61,26 @@ func (a *LinkAttempt) SyncFile() (*persist.SyncFile, error) {
 // Load reads the RDB file from src, which has size bytes or 0 if that is not known, in the place of
 // the data set. It is called without the executor. alive is called now and then, to show the master
 // that this replica lives.
-func (a *LinkAttempt) Load(src io.Reader, size int64, alive func()) error {
+func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) error {
 	e := a.e
 	e.EnterBetween()
-	if !a.Wanted() || e.persist.store == nil {
+	store := e.persist.store
+	if !a.Wanted() || store == nil {
 		e.Leave()
 		return errNotWanted
 	}
-	a.beginLoad(size)
-	store := e.persist.store
-	t := &syncTarget{LoadTarget: &LoadTarget{e: e, client: e.LogClient()}, alive: alive}
+	t := &syncTarget{attempt: a, alive: alive}
+	var beside *asideLoad
+	if aside {
+		e.Log.Notice("MASTER <-> REPLICA sync: Loading DB in memory")
+		beside = e.beginAside(size)
+		t.RDBTarget = beside
+	} else {
+		a.clear()
+		e.Log.Notice("MASTER <-> REPLICA sync: Loading DB in memory")
+		e.BeginLoading(size)
+		t.RDBTarget = &LoadTarget{e: e, client: e.LogClient()}
+	}
 	e.Release()
 	loaded, err := store.LoadSync(src, persist.SyncLoadOptions{Target: t, Size: size})
 	if err == nil {
@@ -63,14 +88,13 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, alive func()) error {
 	}
 	e.EnterBetween()
 	defer e.Release()
-	if db := loaded.Point.DB; db < e.KS.Databases() {
-		a.db = db
+	if db := loaded.Point.DB; err == nil && db < e.KS.Databases() {
+		a.master.db = db
 	}
-	a.endLoad(err)
-	if err != nil {
-		return fmt.Errorf("Failed trying to load the MASTER synchronization DB: %w", err)
+	if aside {
+		return a.endAside(beside, err)
 	}
-	return nil
+	return a.endLoad(err)
 }
 
 // ended returns an error if there is something behind an RDB file, or its end does not come.
@@ -87,56 +111,96 @@ var errNotWanted = fmt.Errorf("the link is not wanted any more")
 
 // syncTarget is where the RDB file of a master goes.
 type syncTarget struct {
-	*LoadTarget
-	alive func()
-	told  time.Time
+	persist.RDBTarget
+	attempt *LinkAttempt
+	alive   func()
+	told    time.Time
 }
 
 // Step implements persist.RDBTarget.
 func (t *syncTarget) Step(fn func()) {
-	t.LoadTarget.Step(fn)
+	t.RDBTarget.Step(fn)
 	if now := time.Now(); now.Sub(t.told) > time.Second {
 		t.told = now
 		t.alive()
 	}
 }
 
-// beginLoad empties the databases for the master's data set of size bytes.
-func (a *LinkAttempt) beginLoad(size int64) {
+// Stopped implements persist.RDBTarget.
+func (t *syncTarget) Stopped() error {
+	if !t.attempt.Wanted() {
+		return errNotWanted
+	}
+	return t.RDBTarget.Stopped()
+}
+
+// leave parts with the history that the data set had: nobody can go on in it.
+func (a *LinkAttempt) leave() {
 	e := a.e
 	e.turnLog(false)
-	if s := e.persist.store; s != nil {
-		if s.Saving() {
-			e.cancelSave()
-		}
-		s.FailRewrite()
-	}
 	e.dropReplicas()
 	e.dropBacklog()
 	a.master.cached = false
-	e.Log.Notice("MASTER <-> REPLICA sync: Flushing old data")
-	e.emptyAll()
-	e.Log.Notice("MASTER <-> REPLICA sync: Loading DB in memory")
-	e.BeginLoading(size)
 }
 
-// endLoad ends the load with its error, if any.
-func (a *LinkAttempt) endLoad(err error) {
-	e, m := a.e, a.master
+// clear empties the databases for the master's data set.
+func (a *LinkAttempt) clear() {
+	e := a.e
+	a.leave()
+	if s := e.persist.store; s.Saving() {
+		e.cancelSave()
+	} else {
+		s.FailSync()
+		s.FailRewrite()
+	}
+	e.Log.Notice("MASTER <-> REPLICA sync: Flushing old data")
+	e.emptyAll()
+}
+
+// endLoad ends a load with its error, if any. After an error the log stays off: its files hold what
+// was there before.
+func (a *LinkAttempt) endLoad(err error) error {
+	e := a.e
 	e.EndLoading()
 	e.configureExpire()
 	if err != nil {
 		e.emptyAll()
 		e.NewReplID()
-	} else {
-		m.old = a.answer.Kind == upstream.Old
-		if m.cached, m.db = !m.old, a.db; m.old {
-			e.NewReplID()
-		} else {
-			e.joinHistory(a.answer.ID, a.answer.Offset)
-		}
-		e.Log.Notice("MASTER <-> REPLICA sync: Finished with success")
+		return fmt.Errorf("Failed trying to load the MASTER synchronization DB: %w", err)
 	}
+	a.join()
+	return nil
+}
+
+// endAside does what endLoad does for a load beside the data that is served.
+func (a *LinkAttempt) endAside(beside *asideLoad, err error) error {
+	e := a.e
+	if err == nil && e.aside != beside {
+		err = errAsideOver
+	}
+	if err != nil {
+		if e.aside == beside {
+			e.dropAside()
+		}
+		return fmt.Errorf("Failed trying to load the MASTER synchronization DB; the old data set "+
+			"is kept: %w", err)
+	}
+	a.leave()
+	beside.adopt()
+	a.join()
+	return nil
+}
+
+// join enters the history of the master, whose data set is loaded.
+func (a *LinkAttempt) join() {
+	e, m := a.e, a.master
+	m.old = a.answer.Kind == upstream.Old
+	if m.cached = !m.old; m.old {
+		e.NewReplID()
+	} else {
+		e.joinHistory(a.answer.ID, a.answer.Offset)
+	}
+	e.Log.Notice("MASTER <-> REPLICA sync: Finished with success")
 	e.turnLog(true)
 }
 

@@ -55,6 +55,7 @@ func (e *Engine) Promote(by *Client) {
 	e.Log.Notice("Setting secondary replication ID to %s, valid up to offset: %d. New "+
 		"replication ID is %s", e.repl.id2, e.repl.second, e.repl.id)
 	e.dropReplicas()
+	e.turnLog(true) // a load that has failed may have left it off
 	e.roleChanged()
 	e.configureConfirm()
 	if by != nil {

@@ -50,7 +50,7 @@ type goConn struct {
 
 // startGo serves a connection with goroutines.
 func (s *Server) startGo(nc net.Conn, p peer) {
-	c := &goConn{raw: nc, nc: nc, wake: make(chan struct{}, 1)}
+	c := &goConn{raw: nc, nc: nc, first: p.rest, wake: make(chan struct{}, 1)}
 	c.srv = s
 	c.q.pool = s.eng.Buffers
 	if t, ok := nc.(*tls.Conn); ok { // to the master
@@ -72,7 +72,6 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	c.cl = cl
 	s.gos[c] = struct{}{}
 	s.stirred.Stir(c)
-	c.first = p.rest
 	s.goConns.Go(c.serve)
 }
 
@@ -97,9 +96,7 @@ func (c *goConn) serve() {
 			c.writer()
 			close(written)
 		}()
-		if c.begin() {
-			c.reader()
-		}
+		c.reader()
 		c.finish()
 		<-written
 	}
@@ -123,7 +120,7 @@ func (c *goConn) serve() {
 func (c *goConn) handshake() bool {
 	t, ok := c.nc.(*tls.Conn)
 	if !ok || c.cl.Origin == engine.OriginMaster {
-		return true
+		return c.begin()
 	}
 	_ = c.raw.SetDeadline(time.Now().Add(handshakeTime))
 	if err := t.Handshake(); err != nil {

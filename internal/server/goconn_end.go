@@ -7,8 +7,8 @@ import (
 	"godwit/internal/engine"
 )
 
-// begin runs the input that was read before the connection came here. It reports false when the
-// connection has ended.
+// begin acknowledges where the server is, if the connection leads to its master, and runs the input
+// that was read before the connection came here. It reports false when the connection has ended.
 func (c *goConn) begin() bool {
 	if c.cl.Origin == engine.OriginMaster {
 		c.enter()

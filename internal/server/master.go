@@ -112,24 +112,24 @@ func (l *masterLink) synchronize() error {
 	if err != nil {
 		return err
 	}
-	var direct bool
-	if !l.step(func() { direct = l.a.Direct() }) {
+	var way engine.LoadWay
+	if !l.step(func() { way = l.a.Way() }) {
 		return errUnwanted
 	}
-	l.sayReceiving(payload, direct)
+	l.sayReceiving(payload, way)
 	src := &progressReader{l: l, r: payload}
-	if direct {
-		return l.a.Load(src, max(payload.Len, 0), l.alive)
+	if way == engine.LoadFromFile {
+		return l.throughFile(src)
 	}
-	return l.throughFile(src)
+	return l.a.Load(src, max(payload.Len, 0), way == engine.LoadAside, l.alive)
 }
 
 // alive sends the master a sign of life. If it does not arrive, the connection's end will show.
 func (l *masterLink) alive() { _ = l.conn.Newline() }
 
-func (l *masterLink) sayReceiving(p *upstream.Payload, direct bool) {
+func (l *masterLink) sayReceiving(p *upstream.Payload, way engine.LoadWay) {
 	to := "disk"
-	if direct {
+	if way != engine.LoadFromFile {
 		to = "parser"
 	}
 	if p.Len < 0 {
@@ -174,7 +174,7 @@ func (l *masterLink) throughFile(payload io.Reader) error {
 	}
 	src, err := file.Rewind()
 	if err == nil {
-		err = l.a.Load(src, file.Size(), l.alive)
+		err = l.a.Load(src, file.Size(), false, l.alive)
 	}
 	if err != nil {
 		file.Discard()

@@ -1,0 +1,129 @@
+package replication
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testserver"
+)
+
+// TestBusyReplica has a script of the replica's clients run on while the master's writes come. They
+// wait for its end.
+func TestBusyReplica(t *testing.T) {
+	pairs := []pair{{redis8, godwit}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		for _, threads := range []string{"1", "2"} {
+			master := p.run(t, p.master)
+			replica := p.run(t, p.replica, "--busy-reply-threshold", "20", "--io-threads", threads)
+			link(t, replica, master.Addr)
+			busy := replica.Client(t)
+			busy.Queue("EVAL", "redis.call('get', 'n') while true do end", 0)
+			require.NoError(t, busy.Flush())
+			for range 100 {
+				do(t, master, "INCR", "n")
+			}
+			require.Eventually(t, func() bool { // others are answered
+				v, err := replica.Do("GET", "n")
+				return err == nil && v.IsError()
+			}, testserver.Patience, time.Millisecond)
+			require.Eventually(t, func() bool {
+				v, err := replica.Do("SCRIPT", "KILL")
+				return err == nil && !v.IsError()
+			}, testserver.Patience, time.Millisecond)
+			require.NoError(t, master.WaitCaughtUp(replica))
+			require.Equal(t, "100", do(t, replica, "GET", "n"))
+			// A script that is a master's command may be busy too: its effects come as a unit.
+			do(t, master, "EVAL", "for i = 1, 1000 do redis.call('incr', 'n') end", 0)
+			require.NoError(t, master.WaitCaughtUp(replica))
+			require.Equal(t, "1100", do(t, replica, "GET", "n"))
+		}
+	})
+}
+
+// TestPausedReplica holds the master's writes back by CLIENT PAUSE on the replica.
+func TestPausedReplica(t *testing.T) {
+	pairs := []pair{{redis8, godwit}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		master, replica := p.start(t)
+		link(t, replica, master.Addr)
+		do(t, replica, "CLIENT", "PAUSE", 100_000, "WRITE")
+		do(t, master, "SET", "k", "v")
+		do(t, master, "EVAL", "redis.call('set', 'l', 'w') redis.call('set', 'm', 'x')", 0)
+		v, err := replica.Do("GET", "k")
+		require.NoError(t, err)
+		require.True(t, v.IsNull(), "%s", v)
+		do(t, replica, "CLIENT", "UNPAUSE")
+		require.NoError(t, master.WaitSame(replica))
+		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+	})
+}
+
+// TestAcknowledged waits until replicas have writes in memory and on disk.
+func TestAcknowledged(t *testing.T) {
+	pairs := []pair{{redis7, godwit}, {redis8, godwit}, {valkey9, godwit}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		master := p.run(t, p.master)
+		replica := p.run(t, p.replica, "--appendonly", "yes")
+		link(t, replica, master.Addr)
+		waitBase(t, replica)
+		c := master.Client(t)
+		for i := range 3 {
+			_, err := c.Do("SET", "k", i)
+			require.NoError(t, err)
+			v, err := c.Do("WAIT", 1, 0)
+			require.NoError(t, err)
+			require.Equal(t, "1", v.Text())
+			if p.master == redis7 {
+				continue
+			}
+			v, err = c.Do("WAITAOF", 0, 1, 0)
+			require.NoError(t, err)
+			require.Equal(t, "1", v.Elems[1].Text())
+		}
+	})
+}
+
+// TestExpiryOfReplica checks that a replica hides keys that are due and never deletes them, but for
+// those that its own clients have given a deadline.
+func TestExpiryOfReplica(t *testing.T) {
+	pairs := []pair{{redis8, godwit}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		master := p.run(t, p.master)
+		replica := p.run(t, p.replica, "--replica-read-only", "no")
+		do(t, master, "DEBUG", "SET-ACTIVE-EXPIRE", 0)
+		link(t, replica, master.Addr)
+		for i := range 5 {
+			do(t, master, "SET", "due"+strconv.Itoa(i), "v", "PX", 1)
+		}
+		do(t, replica, "SET", "local", "v", "PX", 1)
+		do(t, replica, "HSET", "hash", "f", "v", "g", "w")
+		do(t, replica, "HPEXPIRE", "hash", 1, "FIELDS", 1, "f")
+		require.NoError(t, master.WaitCaughtUp(replica))
+		require.Eventually(t, func() bool {
+			return do(t, replica, "DBSIZE") == "6" && do(t, replica, "HLEN", "hash") == "1"
+		}, testserver.Patience, time.Millisecond)
+		v, err := replica.Do("GET", "due1")
+		require.NoError(t, err)
+		require.True(t, v.IsNull())
+		do(t, master, "DEBUG", "SET-ACTIVE-EXPIRE", 1)
+		require.Eventually(t, func() bool { return do(t, replica, "DBSIZE") == "1" },
+			testserver.Patience, time.Millisecond)
+	})
+}
+
+// TestFailingCommand has a master send what its replica refuses. That is counted and logged.
+func TestFailingCommand(t *testing.T) {
+	t.Parallel()
+	master, replica := redis8.Run(t), godwit.Run(t, "--replica-read-only", "no")
+	link(t, replica, master.Addr)
+	do(t, replica, "SET", "k", "string")
+	do(t, master, "RPUSH", "k", "a")
+	require.NoError(t, replica.WaitLog("== CRITICAL == This replica is sending an error to its "+
+		"master: 'WRONGTYPE"))
+	require.EqualValues(t, 1, stat(t, replica, "unexpected_error_replies"))
+	do(t, master, "SET", "k", "v")
+	require.NoError(t, master.WaitSame(replica))
+}
