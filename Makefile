@@ -53,7 +53,7 @@ run: build ## a server on PORT (6379) of 127.0.0.1 with conf/godwit.conf; data i
 	./bin/godwit-server conf/godwit.conf --port $(PORT)
 
 test: ## all tests, then the structures once more with the invariants tag
-	$(GO) test -timeout 20m ./...
+	$(GO) test -parallel 6 -timeout 20m ./...
 	$(GO) test -tags invariants ./internal/...
 
 test-race: ## all tests under the race detector
@@ -96,8 +96,9 @@ replication: ## the link between every pair of servers cut CUTS times under load
 demo-ha: ## three servers, three Sentinels, a writer, kill -9, and what happened when
 	$(GO) run ./integration/demoha
 
-failover: ## the same 50 times beside Redis 8, and with the Sentinels of Redis 8 and Valkey 9
+failover: ## the same 50 times beside Redis 8 and Valkey 9, and with their Sentinels
 	$(GO) run ./integration/demoha -servers godwit,redis8,valkey9 -runs 50 -quick
+	$(GO) run ./integration/demoha -runs 50 -quick -ack 1
 	$(GO) test ./integration/demoha -count=1 -v -long
 
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME

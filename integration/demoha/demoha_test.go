@@ -23,17 +23,17 @@ func failOver(t *testing.T, change func(s *settings)) {
 	t.Parallel()
 	s := defaults()
 	s.kind, s.conf = testserver.Kind(*kind), "../../conf/sentinel.conf"
-	s.downAfter, s.quick = s.downAfter/2, true
+	s.quick = true
 	change(&s)
 	s.kind.Program(t)
 	if _, err := s.sentinels.FindSentinel(); err != nil {
 		testserver.Missing(t, err.Error())
 	}
 	r, err := s.once(t.Context())
-	require.NoError(t, err)
 	for _, e := range r.events {
 		t.Logf("t%+d ms %s", e.at.Milliseconds(), e.what)
 	}
+	require.NoError(t, err)
 	t.Logf("%d acknowledged, %d failed, %d lost", r.acked, r.failed, len(r.lost))
 	require.Positive(t, r.until)
 	require.Less(t, len(r.lost), r.acked)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"godwit/internal/resp/client"
-	"godwit/internal/testserver"
 )
 
 // event is something that happened, relative to the end of the master.
@@ -128,12 +126,16 @@ func (g *group) run(ctx context.Context) (r result, err error) {
 	}
 	d.add("the master is " + map[bool]string{true: "stopped", false: "killed"}[g.freeze])
 	moment := d.last()
+	defer func() {
+		if err != nil {
+			r.events = d.since(moment)
+		}
+	}()
 	if err := g.end(); err != nil {
 		return r, err
 	}
 	gone := time.Now()
-	master, rest, err := g.promoted(ctx)
-	if err != nil {
+	if err := g.promoted(ctx); err != nil {
 		return r, err
 	}
 	if err := w.waitAccepted(ctx, 1000); err != nil {
@@ -143,12 +145,16 @@ func (g *group) run(ctx context.Context) (r result, err error) {
 		return r, err
 	}
 	d.add("the old master is back")
-	if err := g.reconfigured(master, rest); err != nil {
+	if _, _, err := g.settled(ctx); err != nil {
 		return r, err
 	}
 	d.add("the old master is a replica")
 	w.end()
-	if err := master.WaitSame(append(rest, g.servers[0])...); err != nil {
+	master, rest, err := g.settled(ctx)
+	if err != nil {
+		return r, err
+	}
+	if err := master.WaitSame(rest...); err != nil {
 		return r, err
 	}
 	d.add("all servers have the same data")
@@ -158,20 +164,6 @@ func (g *group) run(ctx context.Context) (r result, err error) {
 	}
 	r.judge(w, d, moment, gone)
 	return r, nil
-}
-
-// reconfigured waits until the old master and the other replicas follow the new master.
-func (g *group) reconfigured(master *testserver.Server, rest []*testserver.Server) error {
-	_, port := master.HostPort()
-	var errs []error
-	for _, s := range append(rest, g.servers[0]) {
-		errs = append(errs, s.WaitInfo("replication", "a replica of the new master",
-			func(info map[string]string) bool {
-				return info["role"] == "slave" && info["master_port"] == port &&
-					info["master_link_status"] == "up"
-			}))
-	}
-	return errors.Join(errs...)
 }
 
 // judge puts the timeline together. Between the two times the master was ended.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -114,34 +115,63 @@ func (g *group) comeBack() error {
 	return err
 }
 
-// promoted waits until the Sentinels agree on a new master, and returns it and the other servers
-// but the old master.
-func (g *group) promoted(ctx context.Context) (master *testserver.Server,
+// promoted waits until the Sentinels agree on another master than the first one.
+func (g *group) promoted(ctx context.Context) error {
+	for {
+		if m := g.agreed(); m != nil && m != g.servers[0] {
+			return nil
+		}
+		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// agreed returns the server that all Sentinels call the master, nil if they differ.
+func (g *group) agreed() *testserver.Server {
+	var addr string
+	for i, s := range g.sentinels.Servers {
+		got, err := g.sentinels.Master(s)
+		if err != nil || i > 0 && got != addr {
+			return nil
+		}
+		addr = got
+	}
+	for _, s := range g.servers {
+		if s.Addr == addr {
+			return s
+		}
+	}
+	return nil
+}
+
+// settled waits until all servers follow the one that the Sentinels call the master, and returns
+// it and the others. On a busy machine the Sentinels may change their minds once more.
+func (g *group) settled(ctx context.Context) (master *testserver.Server,
 	rest []*testserver.Server, err error) {
-	old := g.servers[0].Addr
-	addr := old
-	for addr == old {
+	for {
+		if master = g.agreed(); master != nil {
+			rest = slices.DeleteFunc(slices.Clone(g.servers), func(s *testserver.Server) bool {
+				return s == master
+			})
+			if !slices.ContainsFunc(rest, func(s *testserver.Server) bool {
+				return !follows(s, master)
+			}) {
+				return master, rest, nil
+			}
+		}
 		if err := sleep(ctx, 5*time.Millisecond); err != nil {
 			return nil, nil, err
 		}
-		if addr, err = g.sentinels.Master(g.sentinels.Servers[0]); err != nil {
-			return nil, nil, err
-		}
 	}
-	if err := g.sentinels.WaitMaster(addr); err != nil {
-		return nil, nil, err
-	}
-	for _, s := range g.servers[1:] {
-		if s.Addr == addr {
-			master = s
-		} else {
-			rest = append(rest, s)
-		}
-	}
-	if master == nil {
-		err = fmt.Errorf("the new master is %s, which nobody has started", addr)
-	}
-	return master, rest, err
+}
+
+// follows reports whether a server is a linked replica of the master.
+func follows(s, master *testserver.Server) bool {
+	_, port := master.HostPort()
+	info, err := s.Info("replication")
+	return err == nil && info["role"] == "slave" && info["master_port"] == port &&
+		info["master_link_status"] == "up"
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

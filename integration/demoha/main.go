@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -43,7 +44,7 @@ func demo(ctx context.Context, args []string) error {
 	ack := fs.Int("ack", 0, "min-replicas-to-ack of each Godwit")
 	fs.BoolVar(&s.freeze, "freeze", false, "stop the master with SIGSTOP instead of killing it")
 	fs.StringVar(&s.conf, "conf", s.conf, "the Sentinels' configuration")
-	fs.BoolVar(&s.quick, "quick", false, "let the Sentinels ask and tell ten times as often")
+	fs.BoolVar(&s.quick, "quick", false, "let the Sentinels ask and tell more often")
 	fs.DurationVar(&s.pause, "pause", s.pause, "how long each writer rests between two writes")
 	fs.DurationVar(&s.downAfter, "down-after", s.downAfter, "Sentinel's down-after-milliseconds")
 	if err := fs.Parse(args); err != nil {
@@ -58,15 +59,17 @@ func demo(ctx context.Context, args []string) error {
 		var all []result
 		for run := range *runs {
 			r, err := s.once(ctx)
+			if *runs == 1 || err != nil {
+				r.print()
+			}
 			if err != nil {
 				return fmt.Errorf("%s, run %d: %w", word, run+1, err)
 			}
 			all = append(all, r)
-			if *runs == 1 {
-				r.print()
-			}
 		}
-		summarize(word, all)
+		if lost := summarize(word, all); lost > 0 && len(s.args) > 0 {
+			return fmt.Errorf("%d writes are lost that a replica had confirmed", lost)
+		}
 	}
 	return nil
 }
@@ -79,7 +82,7 @@ func (s settings) once(ctx context.Context) (result, error) {
 	}
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*testserver.Patience,
-		fmt.Errorf("no write is accepted"))
+		errors.New("it does not come to an end"))
 	defer cancel()
 	g, err := startGroup(s, dir)
 	defer g.stop()
@@ -97,10 +100,11 @@ func (r *result) print() {
 	fmt.Println()
 }
 
-// summarize prints what failovers of a kind have cost.
-func summarize(kind string, all []result) {
+// summarize prints what failovers of a kind have cost, and returns how many acknowledged writes are
+// lost.
+func summarize(kind string, all []result) (lost int) {
 	var until []time.Duration
-	acked, failed, lost, lossy := 0, 0, 0, 0
+	acked, failed, lossy := 0, 0, 0
 	for _, r := range all {
 		until = append(until, r.until)
 		acked, failed, lost = acked+r.acked, failed+r.failed, lost+len(r.lost)
@@ -114,4 +118,5 @@ func summarize(kind string, all []result) {
 		"%d acknowledged ones lost (in %d runs); first accepted write after %d ms (median), "+
 		"%d to %d ms\n", kind, len(all), acked, failed, lost, lossy, ms(len(until)/2), ms(0),
 		ms(len(until)-1))
+	return lost
 }

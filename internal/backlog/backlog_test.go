@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -178,7 +179,7 @@ func TestAppendingAllocatesNothing(t *testing.T) {
 // TestPipe has readers of different speeds copy one stream; one leaves in the middle.
 func TestPipe(t *testing.T) {
 	pool := arena.NewPool()
-	p := NewPipe(pool, 100<<10, 3)
+	p := NewPipe(pool, 100<<10, time.Hour, 3)
 	readers := p.all
 	var want bytes.Buffer
 	results := make(chan error, len(readers))
@@ -229,6 +230,29 @@ func TestPipe(t *testing.T) {
 	require.True(t, bytes.Equal(want.Bytes(), copies[0].Bytes()))
 	require.True(t, bytes.Equal(want.Bytes(), copies[1].Bytes()))
 	require.ErrorIs(t, p.Write([]byte("x")), ErrNoReaders)
+	require.Zero(t, pool.Used())
+}
+
+// TestStalledReader has one reader take nothing: the others go on without it, and what it has been
+// handed out stays until its write has ended.
+func TestStalledReader(t *testing.T) {
+	pool := arena.NewPool()
+	p := NewPipe(pool, 1, time.Millisecond, 2)
+	slow, quick := p.Reader(0), p.Reader(1)
+	stopped := make(chan bool, 1)
+	slow.OnClose(func() { stopped <- true })
+	require.NoError(t, p.Write([]byte("first")))
+	held := slow.Next(make([][]byte, 0, 1))
+	quick.Next(make([][]byte, 0, 1))
+	quick.Advance(5)
+	require.NoError(t, p.Write([]byte("second")), "it waits for the slow one")
+	<-stopped
+	require.Equal(t, "first", string(held[0]))
+	slow.Advance(0)
+	_, err := slow.Wait(held)
+	require.ErrorIs(t, err, ErrStalled)
+	quick.Close()
+	p.End(nil)
 	require.Zero(t, pool.Used())
 }
 

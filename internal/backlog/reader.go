@@ -10,6 +10,8 @@ type Reader struct {
 	at   int64
 	busy bool // bytes have been handed out: the pin stays until Advance
 	gone bool // closed
+	why  error
+	stop func() // ends a write of what was handed out, nil: it ends by itself
 }
 
 // open returns a reader at an offset that the stream still has. The lock must be held.
@@ -85,7 +87,7 @@ func (r *Reader) Wait(dst [][]byte) ([][]byte, error) {
 	for {
 		switch {
 		case r.gone:
-			return nil, ErrClosed
+			return nil, r.why
 		case s.err != nil:
 			return nil, s.err
 		}
@@ -119,13 +121,32 @@ func (r *Reader) Lag() int64 {
 // Close ends the reader, which lets go what it has pinned. What is being written of it stays until
 // Advance. Close may be called on any goroutine, and several times.
 func (r *Reader) Close() {
-	s := r.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.gone {
-		return
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if !r.gone {
+		r.close(ErrClosed)
 	}
-	r.gone = true
+}
+
+// Why returns why the reader is closed, nil if it is not.
+func (r *Reader) Why() error {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.why
+}
+
+// OnClose has stop called when the reader is closed while its bytes are being written. stop must
+// not wait.
+func (r *Reader) OnClose(stop func()) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	r.stop = stop
+}
+
+// close closes the reader. The lock must be held.
+func (r *Reader) close(why error) {
+	s := r.s
+	r.gone, r.why = true, why
 	for i, x := range s.readers {
 		if x == r {
 			s.readers = append(s.readers[:i], s.readers[i+1:]...)
@@ -134,6 +155,8 @@ func (r *Reader) Close() {
 	}
 	if !r.busy {
 		r.unpin()
+	} else if r.stop != nil {
+		r.stop()
 	}
 	s.cond.Broadcast()
 }

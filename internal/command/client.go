@@ -90,7 +90,7 @@ func clientInfoCmd(c *engine.Ctx) {
 }
 
 func clientUnpauseCmd(c *engine.Ctx) {
-	c.E.Unpause()
+	c.E.Unpause(engine.PauseByClient)
 	c.OK()
 }
 
@@ -190,7 +190,7 @@ func clientPauseCmd(c *engine.Ctx) {
 	case ms > math.MaxInt64-c.E.Steady():
 		c.Err("ERR timeout is out of range")
 	default:
-		c.E.Pause(c.E.Steady()+ms, all)
+		c.E.Pause(engine.PauseByClient, c.E.Steady()+ms, all)
 		c.OK()
 	}
 }

@@ -138,7 +138,7 @@ func boolInt(b bool) int64 {
 
 func infoClients(t *infoText) {
 	in, out := t.e.RecentBuffers()
-	t.nums("connected_clients", t.e.ClientCount(), "cluster_connections", 0,
+	t.nums("connected_clients", t.e.ClientCount()-t.e.ReplicaCount(), "cluster_connections", 0,
 		"maxclients", t.e.Cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", t.e.BlockedClients(), "tracking_clients", t.e.TrackingInfo().Clients,
@@ -148,9 +148,9 @@ func infoClients(t *infoText) {
 		"total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey",
 		t.e.BlockingKeysOnLoss())
 	reason, actions := "none", "none"
-	left, all := t.e.Paused()
+	why, left, all := t.e.Paused()
 	if left > 0 {
-		reason, actions = "client_pause", "write"
+		reason, actions = why.String(), "write"
 	}
 	if all {
 		actions = "all"

@@ -25,7 +25,12 @@ func infoReplicas(t *infoText) {
 			r.Host(), r.Port, r.State, offset, silent/1000, r.Client.Loop)
 		i++
 	})
-	t.str("master_failover_state", "no-failover")
+	if c := e.ConfirmInfo(); c.On {
+		t.nums("confirmed_repl_offset", c.Offset, "unconfirmed_repl_bytes",
+			max(e.ReplOffset()-c.Offset, 0), "unconfirmed_replies", int64(c.Waiting),
+			"unconfirmed_timeouts", c.Timeouts)
+	}
+	t.str("master_failover_state", e.FailoverState())
 	id2, second := e.ReplID2()
 	t.str("master_replid", e.ReplID())
 	t.str("master_replid2", cmp.Or(id2, strings.Repeat("0", 40)))

@@ -24,7 +24,7 @@ func infoStats(t *infoText) {
 	t.fixed("instantaneous_input_kbps", float64(e.InputPerSecond())/1024, 2)
 	t.fixed("instantaneous_output_kbps", float64(e.OutputPerSecond())/1024, 2)
 	t.str("instantaneous_input_repl_kbps", "0.00")
-	t.str("instantaneous_output_repl_kbps", "0.00")
+	t.fixed("instantaneous_output_repl_kbps", float64(e.ReplOutputPerSecond())/1024, 2)
 	t.num("rejected_connections", s.RejectedConnections)
 	t.num("sync_full", s.SyncFull)
 	t.num("sync_partial_ok", s.SyncPartialOK)

@@ -9,6 +9,10 @@ import (
 
 // replicaofCmd is REPLICAOF and SLAVEOF: host and port of a master, or NO ONE.
 func replicaofCmd(c *engine.Ctx) {
+	if c.E.FailingOver() {
+		c.Err("ERR REPLICAOF not allowed while failing over.")
+		return
+	}
 	if is(c.Args[1], "no") && is(c.Args[2], "one") {
 		c.E.Promote(c.Client)
 		c.OK()

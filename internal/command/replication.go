@@ -22,18 +22,21 @@ func replicationHandlers() engine.Handlers {
 	}
 }
 
-// failoverCmd checks its options first, in any order and each at most once. Then it replies that
-// there is no replica.
+// failoverCmd checks its options first, in any order and each at most once.
 func failoverCmd(c *engine.Ctx) {
 	if len(c.Args) == 2 && is(c.Args[1], "abort") {
-		c.Err("ERR No failover in progress.")
+		if !c.E.AbortFailover("Failover manually aborted") {
+			c.Err("ERR No failover in progress.")
+			return
+		}
+		c.OK()
 		return
 	}
-	var to, force, timeout bool
+	var o engine.FailoverOptions
 	for args := c.Args[1:]; len(args) > 0; {
 		n := 1
 		switch {
-		case is(args[0], "timeout") && len(args) > 1 && !timeout:
+		case is(args[0], "timeout") && len(args) > 1 && o.Timeout == 0:
 			ms, ok := intArg(c, args[1])
 			if !ok {
 				return
@@ -42,30 +45,36 @@ func failoverCmd(c *engine.Ctx) {
 				c.Err("ERR FAILOVER timeout must be greater than 0")
 				return
 			}
-			timeout, n = true, 2
-		case is(args[0], "to") && len(args) > 2 && !to:
-			if _, ok := intArg(c, args[2]); !ok {
+			o.Timeout, n = ms, 2
+		case is(args[0], "to") && len(args) > 2 && o.Host == "":
+			port, ok := intArg(c, args[2])
+			if !ok {
 				return
 			}
-			to, n = true, 3
-		case is(args[0], "force") && !force:
-			force = true
+			o.Host, o.Port, n = string(args[1]), int(port), 3
+		case is(args[0], "force") && !o.Force:
+			o.Force = true
 		default:
 			c.Err(engine.ErrSyntax)
 			return
 		}
 		args = args[n:]
 	}
-	c.Err("ERR FAILOVER requires connected replicas.")
+	if msg := c.E.StartFailover(o); msg != "" {
+		c.Err(msg)
+		return
+	}
+	c.OK()
 }
 
 // psyncCmd takes a third argument from a master that hands its role over (FAILOVER).
 func psyncCmd(c *engine.Ctx) {
-	if len(c.Args) > 3 && is(c.Args[3], "failover") {
-		c.Err("ERR PSYNC FAILOVER can't be sent to a master.")
-		return
-	}
-	if at, ok := intArg(c, c.Args[2]); ok {
+	at, ok := intArg(c, c.Args[2])
+	switch {
+	case !ok:
+	case len(c.Args) > 3 && is(c.Args[3], "failover"):
+		c.PsyncFailover(string(c.Args[1]), at)
+	default:
 		c.Psync(string(c.Args[1]), at)
 	}
 }

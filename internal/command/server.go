@@ -33,15 +33,22 @@ func shutdownCmd(c *engine.Ctx) {
 		c.Err(engine.ErrSyntax)
 		return
 	case abort:
-		// A shutdown is over when its command returns, so there is never one to abort.
-		c.Err("ERR No shutdown in progress.")
+		if !c.E.AbortShutdown() {
+			c.Err("ERR No shutdown in progress.")
+			return
+		}
+		c.OK()
 		return
 	case c.E.InScript() && !o.NoSave: // BUSY: half of a script's effects must not be saved.
 		c.Err(c.E.BusyText())
 		return
 	}
 	if c.E.Shutdown == nil || c.E.Shutdown(o) != nil {
-		c.Err("ERR Errors trying to SHUTDOWN. Check logs.")
+		c.Err(engine.ErrShutdownFailed)
+		return
+	}
+	if c.E.ShutdownWaits() {
+		c.BlockUntilShutdown()
 		return
 	}
 	// The reply is that the connection closes.

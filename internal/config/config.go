@@ -214,6 +214,12 @@ type Config struct {
 	PropagationErrorBehavior    string
 	BindSourceAddr              string
 
+	// Replies that wait for replicas, see engine/confirm.go.
+	MinReplicasToAck      int
+	MinReplicasAckTimeout int64 // ms
+	MinReplicasAckFsync   bool
+	MinReplicasAckReads   bool
+
 	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY
 
 	held     map[string]any  // values of directives without a field, as pointers

@@ -90,7 +90,7 @@ func (e laterError) Error() string {
 // changes.
 var table = join(networkTable(), tlsTable(), generalTable(), securityTable(), fileTable(),
 	memoryTable(), defragTable(), observeTable(), encodingTable(), bloomTable(), aofTable(),
-	replicationTable(), clusterTable(),
+	replicationTable(), confirmTable(), clusterTable(),
 	ignoredTable(), newerTable(), valkeyTable())
 
 // index maps lower-case names and aliases to rows. It never changes.

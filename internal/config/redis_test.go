@@ -86,7 +86,9 @@ func ours(c *Config, patterns ...string) map[string]string {
 // own reports whether Redis has no such directive: it is Godwit's, that of a module that
 // redis-server does not load here, or newer than Redis 8.0.
 func own(name string) bool {
-	return name == "rdb-version" || name == "compat-version" || strings.HasPrefix(name, "bf-") ||
+	return name == "rdb-version" || name == "compat-version" ||
+		name == "min-replicas-to-ack" || strings.HasPrefix(name, "min-replicas-ack") ||
+		strings.HasPrefix(name, "bf-") ||
 		strings.HasPrefix(name, "cf-") || strings.HasPrefix(name, "stream-idmp-")
 }
 

@@ -93,3 +93,22 @@ func replicaTable() []Directive {
 			value: yesNo(func(c *Config) *bool { return &c.ReplicaLazyFlush })},
 	}
 }
+
+// confirmTable holds directives that Redis does not have.
+func confirmTable() []Directive {
+	return []Directive{
+		{Name: "min-replicas-to-ack", Default: "0",
+			Doc:   "Replicas that must have a write before its reply is sent.",
+			value: integer(0, maxInt, func(c *Config) *int { return &c.MinReplicasToAck })},
+		{Name: "min-replicas-ack-timeout", Default: "1000",
+			Doc: "Milliseconds after which the reply is an error instead.",
+			value: integer(1, maxLong,
+				func(c *Config) *int64 { return &c.MinReplicasAckTimeout })},
+		{Name: "min-replicas-ack-fsync", Default: "no",
+			Doc:   "Count replicas only when they have a write on disk.",
+			value: yesNo(func(c *Config) *bool { return &c.MinReplicasAckFsync })},
+		{Name: "min-replicas-ack-reads", Default: "no",
+			Doc:   "Let reads of keys wait for the writes before them too.",
+			value: yesNo(func(c *Config) *bool { return &c.MinReplicasAckReads })},
+	}
+}

@@ -197,14 +197,14 @@ func TestWaitUntilDueUnderPause(t *testing.T) {
 	f.run(f.c, "push k x")
 	d.at = f.e.Steady() + 1000
 	ws := []waiting{f.block("claim k 0"), f.block("claim k 0")}
-	f.e.Pause(f.e.Steady()+60000, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+60000, false)
 	f.passTo(d.at + 1)
 	f.e.EndWaits()
 	if left := f.e.UntilTimeout(); left < 1000 {
 		t.Errorf("%d ms until the next, during a pause", left)
 	}
 	f.replies("during the pause", ws, "", "")
-	f.e.Unpause()
+	f.e.Unpause(PauseByClient)
 	f.expect(f.c, "read k", "+OK")
 	f.replies("after the pause", ws, "+claimed", "")
 	f.e.Forget(ws[1].Client)

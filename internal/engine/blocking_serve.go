@@ -81,12 +81,15 @@ func (e *Engine) rerun(w *waiter) {
 	c := e.resumeCtx(w)
 	c.rerun = true
 	cl := w.client
-	began := e.lastNs
+	began, offset, at := e.lastNs, e.Feed.Offset(), len(c.Buf)
 	e.current = cl
 	if msg := e.gates(c); msg != passed {
 		e.reject(c, w.cmd, msg)
 	} else {
 		e.call(c)
+	}
+	if e.confirm.on || cl.held != nil {
+		e.hold(c, at, offset)
 	}
 	e.endReply(cl)
 	e.current = nil
@@ -137,7 +140,11 @@ func (e *Engine) endWait(w *waiter) {
 // abandon ends a wait although nothing has come. reply answers the client.
 func (e *Engine) abandon(w *waiter, reply func(c *Ctx)) {
 	c := e.resumeCtx(w)
+	offset, at := e.Feed.Offset(), len(c.Buf)
 	reply(c)
+	if e.confirm.on || w.client.held != nil {
+		e.hold(c, at, offset)
+	}
 	e.account(c, w.nanos)
 	e.endWait(w)
 }
@@ -158,7 +165,9 @@ func (e *Engine) EndWaits() {
 	}
 	if e.repl.slaves.acked {
 		e.serveAcked()
+		e.releaseConfirmed()
 	}
+	e.expireUnconfirmed()
 	for n := 0; len(b.deadlines) > 0 && n < timeoutsPerTurn; n++ {
 		d := b.deadlines[0]
 		if d.at >= e.Steady() {
@@ -179,12 +188,15 @@ func (e *Engine) EndWaits() {
 // UntilTimeout returns how many ms are left until EndWaits has something to do, MaxInt64 if no wait
 // has a deadline.
 func (e *Engine) UntilTimeout() int64 {
-	d := e.blocking.deadlines
+	d, wait := e.blocking.deadlines, int64(math.MaxInt64)
+	if f := &e.confirm; f.waiting() {
+		wait = max(f.queue[f.head].until-e.Steady(), 0)
+	}
 	if len(d) == 0 {
-		return math.MaxInt64
+		return wait
 	}
 	// A wait is never cut short: it ends in the ms after its deadline.
-	return max(d[0].at-e.Steady()+1, 0)
+	return min(wait, max(d[0].at-e.Steady()+1, 0))
 }
 
 // Unblock ends the wait of a client as if its time was up, or with an error. It reports false if no

@@ -338,14 +338,14 @@ func TestBlockedLeave(t *testing.T) {
 func TestBlockedUnderPause(t *testing.T) {
 	f := newFixture(t, "")
 	ws := []waiting{f.block("pop a 0"), f.block("pop a 0"), f.block("pop b 0")}
-	f.e.Pause(f.e.Steady()+60000, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+60000, false)
 	f.c.Class = ClassReplica // only replication may write now
 	f.expect(f.c, "push a 1", ":1")
 	f.expect(f.c, "push a 2", ":2")
 	f.expect(f.c, "push b 3", ":1")
 	f.replies("during the pause", ws, "", "", "")
 	f.e.Forget(ws[2].Client)
-	f.e.Unpause()
+	f.e.Unpause(PauseByClient)
 	f.expect(f.c, "read k", "+OK")
 	f.replies("after the pause", ws[:2], "+a=1", "+a=2")
 	f.idle()

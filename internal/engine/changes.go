@@ -48,6 +48,9 @@ func (h hooks) Removed(key []byte, db int, _ bool) {
 // changed tells WATCH, client-side caching and waiting clients that a key has changed. by is the
 // client whose command did it, nil for expiry and eviction.
 func (e *Engine) changed(key []byte, db int, by *Client) {
+	if e.confirm.written != nil {
+		e.confirm.keyWritten(key)
+	}
 	if e.repl.master != nil {
 		e.noteLocal(key, db, by)
 	}
@@ -71,6 +74,7 @@ func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
 // with the other.
 func (e *Engine) databaseChanging(db int, dbs ...int) {
 	t, b := &e.watching, &e.blocking
+	e.confirm.all = e.confirm.written != nil
 	exists := func(key []byte) bool {
 		return slices.ContainsFunc(dbs, func(d int) bool {
 			db := e.KS.DB(d)

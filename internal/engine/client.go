@@ -106,9 +106,10 @@ type Client struct {
 	postponed bool
 	wait      *waiter // what the client is blocked in, nil if it is not
 	sub       pubsub.Sub[*Client]
-	track     *Tracking // nil: the client does not track
-	woken     bool      // listed in pushState.woken
-	multi     *multi    // nil outside of MULTI
+	track     *Tracking    // nil: the client does not track
+	woken     bool         // listed in pushState.woken
+	multi     *multi       // nil outside of MULTI
+	held      *unconfirmed // replies that wait for replicas, nil if there are none
 
 	watched    *watch // the last one; nil if the client watches nothing
 	watches    int

@@ -9,9 +9,7 @@ func (e *Engine) NewClient(conn Conn) *Client {
 		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1,
 		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
 	}
-	if conn != nil {
-		c.W.Stage = &clientStage{e, c}
-	}
+	e.stageReplies(c)
 	e.setDefaultUser(c)
 	e.clients.push(c)
 	e.countClient(c)
@@ -34,6 +32,7 @@ func (e *Engine) Forget(c *Client) {
 	e.unpostpone(c)
 	e.forgetWait(c)
 	e.Discard(c)
+	c.held = nil
 	if c.Origin == OriginMaster {
 		e.masterGone(c)
 	}

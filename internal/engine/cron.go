@@ -15,6 +15,7 @@ type cronState struct {
 	sampledAt int64
 	ops       metrics.Rate
 	in, out   metrics.Rate
+	replOut   metrics.Rate
 	cycles    metrics.Rate
 	cycleLen  metrics.Rate // ns a cycle
 }
@@ -24,6 +25,7 @@ func (s *cronState) reset(e *Engine) {
 	s.ops.Start(e.Steady(), e.Stats.Commands)
 	s.in.Start(e.Steady(), e.Stats.NetIn)
 	s.out.Start(e.Steady(), e.Stats.NetOut)
+	s.replOut.Start(e.Steady(), e.ReplOutput())
 	s.cycles.Start(e.Steady(), e.Stats.Loop.Cycles)
 	s.cycleLen.Start(e.Stats.Loop.Cycles, e.Stats.Loop.Nanos)
 }
@@ -89,6 +91,8 @@ func (e *Engine) Cron() {
 	e.masterCron()
 	e.persistCron()
 	e.replicationCron()
+	e.shutdownCron()
+	e.failoverCron()
 	e.makeRoom(nil)
 	e.defragCron()
 	e.expireRecords()
@@ -116,6 +120,7 @@ func (e *Engine) sampleRates() {
 	s.ops.Sample(e.Steady(), e.Stats.Commands)
 	s.in.Sample(e.Steady(), e.Stats.NetIn)
 	s.out.Sample(e.Steady(), e.Stats.NetOut)
+	s.replOut.Sample(e.Steady(), e.ReplOutput())
 	s.cycles.Sample(e.Steady(), e.Stats.Loop.Cycles)
 	s.cycleLen.SampleMean(e.Stats.Loop.Cycles, e.Stats.Loop.Nanos)
 }
@@ -210,6 +215,9 @@ func (e *Engine) InputPerSecond() int64 { return e.cron.in.PerSecond() }
 
 // OutputPerSecond returns the rate of bytes sent.
 func (e *Engine) OutputPerSecond() int64 { return e.cron.out.PerSecond() }
+
+// ReplOutputPerSecond returns the rate of bytes sent to replicas.
+func (e *Engine) ReplOutputPerSecond() int64 { return e.cron.replOut.PerSecond() }
 
 // CyclesPerSecond returns the rate of the event loops' cycles.
 func (e *Engine) CyclesPerSecond() int64 { return e.cron.cycles.PerSecond() }

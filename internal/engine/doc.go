@@ -33,6 +33,7 @@
 //	scriptmemory.go     memory of scripts, and dropping their stacks
 //	loading.go          the state of a data set that is being read
 //	persistence.go      what is known of saves, and what INFO says of them
+//	confirmstate.go     replies that wait for replicas: the state
 //	links.go            connections to other servers, those that MIGRATE keeps
 //	transfers.go        the forms in which a snapshot is sent to a replica
 //	replicas.go         servers that copy this one: the types
@@ -54,6 +55,7 @@
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
+//	failoverstate.go    how far a failover is
 //	importing.go        import-mode
 //
 //	acl.go              users and the default user
@@ -79,6 +81,7 @@
 //	oom.go              what the system refuses
 //	staging.go          large replies on their way to the connection
 //
+//	confirm.go          replies that wait until replicas have the writes
 //	debugging.go        what DEBUG switches and shows
 //	gates.go            what may refuse a command
 //	call.go             running a handler and accounting for it
@@ -107,7 +110,9 @@
 //	masterattach.go     the client that applies the master's stream
 //	mastersync.go       taking over the master's data set
 //	role.go             becoming a replica, becoming a master
+//	failover.go         FAILOVER: handing the role of the master over
 //	shutdown.go         the data set at the end of the server
+//	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation
 //	cron.go             periodic work and slices between commands
 //	reconfigure.go      CONFIG SET

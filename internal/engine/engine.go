@@ -95,10 +95,13 @@ type Engine struct {
 	persist      persistState
 
 	clock
-	rng   *rand.Rand
-	runID string
-	repl  replication
-	errs  map[string]int64
+	rng      *rand.Rand
+	runID    string
+	repl     replication
+	confirm  confirming
+	ending   shutdownWait
+	failover failoverState
+	errs     map[string]int64
 	// masterErrors is of the commands of the master.
 	masterErrors masterErrors
 	cmds         []CommandStats

@@ -17,6 +17,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if e.ended {
 		return false
 	}
+	if c.held != nil && c.CloseAfterReply {
+		return true // it ends when those replies have gone
+	}
 	if c.Reply == ReplySkipNext {
 		c.Reply = ReplySkip
 	}
@@ -27,11 +30,14 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	w := e.writerOf(c)
 	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
 	e.current = c
-	began := e.lastNs
+	began, offset, at := e.lastNs, e.Feed.Offset(), len(w.Buf)
 	if e.timeless(c) {
 		done = e.dispatchTimeless(ctx)
 	} else {
 		done = e.dispatch(ctx)
+	}
+	if e.confirm.on || c.held != nil {
+		e.hold(ctx, at, offset)
 	}
 	e.endReply(c)
 	e.current = nil
@@ -130,7 +136,11 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError, input []byte)
 	e.Log.Verbose("Protocol error (%s) from client: id=%d addr=%s laddr=%s", err.Error(), c.ID,
 		c.Addr, c.LAddr)
 	if c.Reply == ReplyOn {
+		at := len(c.W.Buf)
 		c.W.Error(msg)
+		if c.held != nil {
+			e.hold(&Ctx{Writer: &c.W, E: e, Client: c}, at, e.Feed.Offset())
+		}
 	}
 	c.CloseAfterReply = true
 }

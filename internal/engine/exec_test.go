@@ -229,7 +229,7 @@ func TestProtectedCommands(t *testing.T) {
 func TestLogPassesAllGates(t *testing.T) {
 	f := newFixture(t, "requirepass secret")
 	f.c.Origin = OriginLog
-	f.e.Pause(f.e.Steady()+1e6, true)
+	f.e.Pause(PauseByClient, f.e.Steady()+1e6, true)
 	f.expect(f.c, "guarded", "+OK")
 	f.expect(f.c, "write k", "+OK")
 }
@@ -271,7 +271,7 @@ func TestReplyModes(t *testing.T) {
 
 func TestPauseWrites(t *testing.T) {
 	f := newFixture(t, "")
-	f.e.Pause(f.e.Steady()+1000, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+1000, false)
 	f.expect(f.c, "read k", "+OK")
 	f.expect(f.c, "plain", "+OK")
 	f.expect(f.c, "write", "-ERR wrong number of arguments for 'write' command")
@@ -281,7 +281,7 @@ func TestPauseWrites(t *testing.T) {
 	if !f.c.Postponed() || f.conn.resumed != 0 {
 		t.Fatal("not held back")
 	}
-	f.e.Unpause()
+	f.e.Unpause(PauseByClient)
 	if f.c.Postponed() || f.conn.resumed != 1 {
 		t.Errorf("held back %t after the pause, resumed %d times", f.c.Postponed(), f.conn.resumed)
 	}
@@ -295,8 +295,8 @@ func TestPauseWrites(t *testing.T) {
 func TestPauseAll(t *testing.T) {
 	f := newFixture(t, "")
 	now := f.e.Steady()
-	f.e.Pause(now+5000, true)
-	f.e.Pause(now+1000, false) // neither shorter nor weaker
+	f.e.Pause(PauseByClient, now+5000, true)
+	f.e.Pause(PauseByClient, now+1000, false) // neither shorter nor weaker
 	if until, all := f.e.PausedUntil(); until != now+5000 || !all {
 		t.Errorf("paused until %d, all %t", until-now, all)
 	}
@@ -313,7 +313,7 @@ func TestPauseAll(t *testing.T) {
 	if until, _ := f.e.PausedUntil(); until != 0 {
 		t.Error("still paused")
 	}
-	f.e.Pause(f.e.Steady()+10, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+10, false)
 	if until, all := f.e.PausedUntil(); until != f.e.Steady()+10 || all {
 		t.Error("a new pause inherited the old one")
 	}
@@ -322,20 +322,20 @@ func TestPauseAll(t *testing.T) {
 func TestPauseSkipsReplyOnce(t *testing.T) {
 	f := newFixture(t, "")
 	f.run(f.c, "reply skip")
-	f.e.Pause(f.e.Steady()+1000, true)
+	f.e.Pause(PauseByClient, f.e.Steady()+1000, true)
 	f.expect(f.c, "plain", "(postponed)")
-	f.e.Unpause()
+	f.e.Unpause(PauseByClient)
 	f.expect(f.c, "plain", "")
 	f.expect(f.c, "plain", "+OK")
 }
 
 func TestForgetWhilePostponed(t *testing.T) {
 	f := newFixture(t, "")
-	f.e.Pause(f.e.Steady()+1000, true)
+	f.e.Pause(PauseByClient, f.e.Steady()+1000, true)
 	f.expect(f.c, "plain", "(postponed)")
 	f.e.Forget(f.c)
 	f.e.Forget(f.c)
-	f.e.Unpause()
+	f.e.Unpause(PauseByClient)
 	if f.conn.resumed != 0 || f.e.ClientCount() != 0 {
 		t.Errorf("resumed %d times, %d clients", f.conn.resumed, f.e.ClientCount())
 	}

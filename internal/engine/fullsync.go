@@ -26,8 +26,13 @@ import (
 // transfer runs beside the executor, and the snapshot is not held up by a replica until the pipe is
 // full. Then the slowest one decides for all, as in Redis, for as long as repl-timeout.
 
-// pipeLimit is how far in bytes the slowest replica may be behind the snapshot.
-const pipeLimit = 8 << 20
+const (
+	// pipeLimit is how far in bytes the slowest replica may be behind the snapshot.
+	pipeLimit = 8 << 20
+	// stallShare is the part of repl-timeout for which it may take nothing while others wait. They
+	// are not told to wait longer: it may be emptying its old data set.
+	stallShare = 4
+)
 
 // syncNeed is what a replica needs of a snapshot. Replicas with the same need share one.
 type syncNeed struct {
@@ -141,7 +146,8 @@ func (e *Engine) say(r *Replica, line string) {
 // openSync opens what the snapshot is written to.
 func (e *Engine) openSync(f *fullSync, diskless bool) (persist.SyncDest, error) {
 	if diskless {
-		if f.pipe = backlog.NewPipe(e.Buffers, pipeLimit, len(f.members)); f.pipe == nil {
+		f.pipe = backlog.NewPipe(e.Buffers, pipeLimit, e.replTimeout()/stallShare, len(f.members))
+		if f.pipe == nil {
 			return nil, errors.New("the system has no memory for it")
 		}
 		return pipeDest{f.pipe}, nil
@@ -216,7 +222,7 @@ func (e *Engine) failSync(r *Replica, err error) {
 		return
 	}
 	var slow net.Error
-	if errors.As(err, &slow) && slow.Timeout() {
+	if errors.As(err, &slow) && slow.Timeout() && !errors.Is(err, backlog.ErrStalled) {
 		e.Log.Warning("Disconnecting timedout replica (full sync): %s has taken nothing of the "+
 			"snapshot for repl-timeout (%d s)", r.Name(), e.Cfg.ReplTimeout)
 	} else {

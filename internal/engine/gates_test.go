@@ -53,7 +53,9 @@ func gateCases() []gateCase {
 			f.e.script.run = &runningScript{busy: true}
 		}, "-" + errBusyScript},
 		{"monitor", func(f *fixture) { f.e.StartMonitor(f.c) }, "-" + ErrMonitorKeys},
-		{"pause", func(f *fixture) { f.e.Pause(f.e.Steady()+1e6, true) }, "(postponed)"},
+		{"pause", func(f *fixture) {
+			f.e.Pause(PauseByClient, f.e.Steady()+1e6, true)
+		}, "(postponed)"},
 	}
 }
 

@@ -31,6 +31,7 @@ func (e *Engine) connectMaster() {
 		Hello: upstream.Hello{
 			User: e.Cfg.MasterUser, Password: e.Cfg.MasterAuth, Port: e.announcedPort(),
 			IP: e.Cfg.ReplicaAnnounceIP, Version: valkeyFiles,
+			Failover: e.failover.step == failoverRuns,
 		},
 		Timeout: timeout, e: e, master: m, began: e.Steady(), Close: func() {},
 	}
@@ -71,6 +72,9 @@ func (a *LinkAttempt) Connected(closeIt func()) {
 func (a *LinkAttempt) Answered(answer upstream.Answer) {
 	e, m := a.e, a.master
 	a.answer = answer
+	if a.Hello.Failover {
+		e.endFailover()
+	}
 	switch answer.Kind {
 	case upstream.Continue:
 		e.Log.Notice("Successful partial resynchronization with master.")
@@ -93,6 +97,10 @@ func (a *LinkAttempt) Failed(err error) {
 	m.attempt, m.state = nil, LinkConnect
 	m.failures++
 	m.retryAt = e.Steady() + retryAfter(e.rng, m.failures, synced)
+	if errors.Is(err, upstream.ErrFailover) && e.failover.step == failoverRuns {
+		e.failover.refused = true
+		return
+	}
 	if errors.Is(err, upstream.ErrLater) {
 		m.failures = 0
 		m.retryAt = e.Steady() + retryMs

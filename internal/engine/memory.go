@@ -34,6 +34,7 @@ type memoryState struct {
 	startup int64 // bytes in use when the engine was made
 	scripts int64 // as of the last tick
 	tables  int64 // see countTables, likewise
+	beyond  int64 // the part of it that waits for the slow destination of a snapshot
 	back    giveBack
 	// untouched is what the Go runtime had at the start without it being resident.
 	untouched int64
@@ -54,7 +55,7 @@ func (e *Engine) UsedMemory() int64 {
 // is kept for a snapshot alone: evicting keys would not free that, but add to it.
 func (e *Engine) limitedMemory() int64 {
 	m := e.replicationMemory()
-	return e.UsedMemory() - e.KS.Heap.FrozenBytes() - m.NotCounted()
+	return e.UsedMemory() - e.KS.Heap.FrozenBytes() - e.mem.beyond - m.NotCounted()
 }
 
 // goCounted returns the part of used memory that is in Go's heap, without what was there at the

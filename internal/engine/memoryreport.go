@@ -67,7 +67,7 @@ func (e *Engine) MemoryReport() MemoryReport {
 		PoolUsed: e.Buffers.Used(), ScriptBytes: e.mem.scripts,
 		HeaderBytes: e.KS.Heap.HeaderBytes(),
 		Waiting:     e.KS.Waiting(),
-		Frozen:      e.KS.Heap.FrozenBytes(),
+		Frozen:      e.KS.Heap.FrozenBytes() + e.mem.beyond,
 		Repl:        e.replicationMemory(),
 		ArenaTables: a.UsedBy(arena.Tables), ArenaBuffers: a.UsedBy(arena.Buffers),
 		LazyFreePending: int64(e.KS.LazyFreePending()), LazyFreed: e.KS.Stats.LazyFreed,

@@ -221,10 +221,10 @@ func TestPauseCoversWhatIsQueued(t *testing.T) {
 	f.run(f.c, "write x")
 	f.run(reader, "multi")
 	f.run(reader, "read x")
-	f.e.Pause(f.e.Steady()+1000, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+1000, false)
 	f.expect(f.c, "exec", "(postponed)")
 	f.expect(reader, "exec", "*1\r\n+OK")
-	f.e.Unpause()
+	f.e.Unpause(PauseByClient)
 	f.expect(f.c, "exec", "*1\r\n+OK")
 }
 

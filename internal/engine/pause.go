@@ -2,22 +2,24 @@ package engine
 
 // Pause holds commands back until the steady clock shows the time: all of them, or those that may
 // write. Meanwhile the data stands still: keys and fields that are due are hidden but stay, and
-// nothing is evicted. A pause never gets shorter or weaker by another one.
-func (e *Engine) Pause(until int64, all bool) {
-	p := &e.pause
+// nothing is evicted. A pause never gets shorter or weaker by another one for the same reason.
+func (e *Engine) Pause(reason PauseReason, until int64, all bool) {
+	p := &e.pause.by[reason]
 	if !p.active {
-		p.until, p.all = 0, false
+		*p = onePause{active: true}
 	}
-	p.active = true
 	p.until = max(p.until, until)
 	p.all = p.all || all
+	e.pause.sum()
 	e.configureExpire()
 }
 
-// Unpause lets held-back commands run, and time delete what is due.
-func (e *Engine) Unpause() {
+// Unpause ends the pause for a reason. Commands that no other pause holds back run. If it was the
+// last one, time deletes what is due.
+func (e *Engine) Unpause(reason PauseReason) {
 	p := &e.pause
-	p.active = false
+	p.by[reason] = onePause{}
+	p.sum()
 	e.configureExpire()
 	held := p.postponed
 	p.postponed = nil
@@ -30,13 +32,14 @@ func (e *Engine) Unpause() {
 	}
 }
 
-// endPause ends the pause if its time is up, and reports whether it did.
+// endPause ends the pauses whose time is up, and reports whether none is left.
 func (e *Engine) endPause() bool {
-	if e.Steady() < e.pause.until {
-		return false
+	for reason := range numPauses {
+		if p := &e.pause.by[reason]; p.active && e.Steady() >= p.until {
+			e.Unpause(reason)
+		}
 	}
-	e.Unpause()
-	return true
+	return !e.pause.active
 }
 
 // postpone holds a command back if the pause is for it.

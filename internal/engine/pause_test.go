@@ -12,7 +12,7 @@ import (
 // two of them at once, and afterwards.
 func TestPauseHides(t *testing.T) {
 	f := newFixture(t, "")
-	f.e.Pause(f.e.Steady()+1000, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+1000, false)
 	require.Equal(t, keyspace.ExpireHide, f.e.KS.ExpireMode())
 
 	f.c.Origin = OriginMaster
@@ -24,18 +24,18 @@ func TestPauseHides(t *testing.T) {
 
 	f.e.inTimeless = true
 	f.e.KS.SetExpireMode(keyspace.ExpireIgnore)
-	f.e.Pause(f.e.Steady()+1000, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+1000, false)
 	require.Equal(t, keyspace.ExpireIgnore, f.e.KS.ExpireMode(), "paused by a timeless command")
 	f.e.inTimeless = false
 
-	f.e.Unpause()
+	f.e.Unpause(PauseByClient)
 	f.e.configureExpire()
 	f.e.BeginLoading(0)
-	f.e.Pause(f.e.Steady()+1000, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+1000, false)
 	require.Equal(t, keyspace.ExpireIgnore, f.e.KS.ExpireMode(), "paused during a load")
 	f.e.EndLoading()
 	require.Equal(t, keyspace.ExpireHide, f.e.KS.ExpireMode(), "after the load")
-	f.e.Unpause()
+	f.e.Unpause(PauseByClient)
 	require.Equal(t, keyspace.ExpireDelete, f.e.KS.ExpireMode())
 }
 
@@ -45,7 +45,7 @@ func TestPauseEndsBeforeMemory(t *testing.T) {
 	f := newFixture(t, "")
 	f.e.KS.P.MaxMemory = 1
 	f.expect(f.c, "write k", "-"+ErrOOM)
-	f.e.Pause(f.e.Steady()+1000, false)
+	f.e.Pause(PauseByClient, f.e.Steady()+1000, false)
 	f.expect(f.c, "write k", "(postponed)")
 	f.passTo(f.e.pause.until)
 	f.expect(f.client(nil), "write k", "-"+ErrOOM)

@@ -2,22 +2,63 @@ package engine
 
 import "godwit/internal/spec"
 
-// pauseState is the state of CLIENT PAUSE.
+// PauseReason says who holds commands back. Each reason has a pause of its own, and all must end
+// before commands run.
+type PauseReason uint8
+
+// The reasons.
+const (
+	PauseByClient PauseReason = iota // CLIENT PAUSE
+	PauseShutdown                    // a shutdown waits for replicas
+	PauseFailover                    // FAILOVER waits for a replica
+	numPauses
+)
+
+// String returns the word that INFO has for the reason.
+func (r PauseReason) String() string {
+	return [...]string{"client_pause", "shutdown_in_progress", "failover_in_progress"}[r]
+}
+
+// pauseState holds all pauses. active, all and until are what they amount to.
 type pauseState struct {
 	active    bool
 	all       bool  // every command, not only those that may write
 	until     int64 // steady ms
+	by        [numPauses]onePause
 	postponed []*Client
 }
 
-// Paused returns for how many ms CLIENT PAUSE still holds commands back, 0 if it does not, and
-// whether it holds all of them.
-func (e *Engine) Paused() (ms int64, all bool) {
+// onePause is the pause for one reason.
+type onePause struct {
+	active, all bool
+	until       int64 // steady ms
+}
+
+// sum computes what the pauses amount to.
+func (p *pauseState) sum() {
+	p.active, p.all, p.until = false, false, 0
+	for _, o := range p.by {
+		if o.active {
+			p.active = true
+			p.all = p.all || o.all
+			p.until = max(p.until, o.until)
+		}
+	}
+}
+
+// Paused returns for how many ms commands are still held back, 0 if they are not, and whether all
+// of them are. reason is the first that there is.
+func (e *Engine) Paused() (reason PauseReason, ms int64, all bool) {
 	p := &e.pause
 	if !p.active || e.Steady() >= p.until {
-		return 0, false
+		return 0, 0, false
 	}
-	return p.until - e.Steady(), p.all
+	for reason = range numPauses {
+		if p.by[reason].active {
+			break
+		}
+	}
+	return reason, p.until - e.Steady(), p.all
 }
 
 // covers reports whether the pause holds a command with these flags of that client back now.

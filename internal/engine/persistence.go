@@ -7,6 +7,8 @@ type persistState struct {
 	store *persist.Store // nil: nothing is kept in files
 	aof   *persist.AOF   // of the store; every write asks
 
+	strayed bool // replicas were sent changes that the log has not: redis.set_repl
+
 	jobSeen   int64 // commands when the job had its last slice
 	saveStart int64 // steady ms
 	dirtyAt   int64 // Stats.Dirty when the running save began

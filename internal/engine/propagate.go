@@ -21,7 +21,13 @@ func (e *Engine) ownTargets() propagation.Targets {
 }
 
 // propagate sends one command, as a unit of its own or as a part of the open one.
-func (e *Engine) propagate(db int, argv [][]byte) { e.Feed.Send(e.targets(), db, argv) }
+func (e *Engine) propagate(db int, argv [][]byte) {
+	to := e.targets()
+	if to == propagation.Replicas {
+		e.persist.strayed = true
+	}
+	e.Feed.Send(to, db, argv)
+}
 
 // PropagateAs propagates argv in place of the command as it came. argv is copied. Several calls
 // propagate several commands, atomically. NoPropagate must not have been called.

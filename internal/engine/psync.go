@@ -72,7 +72,9 @@ func (c *Ctx) beginSync() *Replica {
 	}
 	r.conn = conn
 	conn.NoDelay(!e.Cfg.ReplDisableTCPNoDelay)
+	e.leaveMonitor(cl)
 	e.leaveHub(cl)
+	e.Untrack(cl)
 	cl.Class = ClassReplica
 	e.repl.slaves.list = append(e.repl.slaves.list, r)
 	e.Log.Notice("Replica %s asks for synchronization", r.Name())

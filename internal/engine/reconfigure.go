@@ -49,6 +49,7 @@ func (e *Engine) adopt(names []string) {
 	e.KS.P, e.mem.refused = e.params(), false
 	e.configureLogs()
 	e.configureExpire()
+	e.configureConfirm()
 	e.Log.SetLevel(e.Cfg.LogLevel)
 	e.Log.SetFormat(e.Cfg.LogFormat, e.Cfg.LogStamp)
 	if slices.Contains(names, "requirepass") {

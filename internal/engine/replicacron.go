@@ -23,7 +23,7 @@ func (e *Engine) replicationCron() {
 		e.expireBacklog()
 		return
 	}
-	if e.repl.master == nil && e.Steady()-s.pinged >= e.Cfg.ReplPingPeriod*1000 {
+	if e.repl.master == nil && !e.pause.active && e.Steady()-s.pinged >= e.Cfg.ReplPingPeriod*1000 {
 		s.pinged = e.Steady()
 		e.propagateAlive([]byte("PING"))
 	}
@@ -60,7 +60,8 @@ func (e *Engine) careForReplica(r *Replica) {
 func (e *Engine) expireBacklog() {
 	s := &e.repl.slaves
 	ttl := e.Cfg.ReplBacklogTTL
-	if ttl == 0 || s.backlog == nil || e.repl.master != nil || e.Steady()-s.alone <= ttl*1000 {
+	if ttl == 0 || s.backlog == nil || e.repl.master != nil || e.confirm.on ||
+		e.Steady()-s.alone <= ttl*1000 {
 		return
 	}
 	e.NewReplID()

@@ -54,9 +54,9 @@ func (r *Replica) Host() string {
 }
 
 // Acked returns the offset that the replica has acknowledged, and for how many ms it has been
-// silent.
+// silent. While it loads a snapshot it sends empty lines, which count.
 func (r *Replica) Acked(e *Engine) (offset, silent int64) {
-	return r.acked, max(e.Steady()-r.ackedAt, 0)
+	return r.acked, max(e.Steady()-max(r.ackedAt, r.Client.LastUsed), 0)
 }
 
 // follows reports whether the client is a replica, whatever its state.

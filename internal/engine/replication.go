@@ -50,6 +50,7 @@ func (e *Engine) shiftReplID() {
 func (e *Engine) joinHistory(id string, offset int64) {
 	e.repl.id, e.repl.id2, e.repl.second = id, "", -1
 	e.Feed.SetOffset(offset)
+	e.confirm.upto = 0
 }
 
 // propagateToReplicas sends a command to the replicas alone: PING, PUBLISH, REPLCONF GETACK.

@@ -36,11 +36,10 @@ func (e *Engine) restorePoint(p persist.ReplPoint) {
 		e.Log.Notice("Before turning into a replica, using my own master parameters to " +
 			"synthesize a cached master: I may be able to synchronize with the new master with " +
 			"just a partial transfer.")
-	} else {
-		e.Feed.SetOffset(p.Offset)
+		e.ensureBacklog()
+		return
 	}
-	e.ensureBacklog()
-	if e.repl.master == nil { // it has begun a new history
-		e.repl.id2, e.repl.second = p.ID, p.Offset+1
-	}
+	e.Feed.SetOffset(p.Offset)
+	e.ensureBacklog() // begins a history, whose beginning is now said
+	e.repl.id2, e.repl.second = p.ID, p.Offset+1
 }

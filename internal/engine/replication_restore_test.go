@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/config"
 	"godwit/internal/persist"
 	"godwit/internal/propagation"
 	"godwit/internal/propagation/propagationtest"
@@ -72,6 +73,55 @@ func TestRestoredReplica(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, b, "repl-stream-db\xc0\x07\xfa\x07repl-id("+id+
 		"\xfa\x0brepl-offset\xc1\xd2\x04")
+}
+
+// TestRestoredFromLog restarts servers with logs: a replica knows its place whatever its end was, a
+// master after an orderly one.
+func TestRestoredFromLog(t *testing.T) {
+	logged := func(c *config.Config) { c.AppendOnly = true }
+	for _, c := range []struct{ replica, killed, strayed, knows bool }{
+		{replica: true, knows: true},
+		{replica: true, killed: true, knows: true},
+		{knows: true},
+		{killed: true},
+		{strayed: true},
+	} {
+		x := withDisk(t, logged)
+		x.e.NewReplID()
+		if c.replica {
+			x.e.BeReplicaOf("master", 0)
+		}
+		propagationtest.AttachTo(&x.e.Feed, propagation.Replicas)
+		x.do("set a 1")
+		if c.strayed {
+			x.c.W.Buf = x.c.W.Buf[:0]
+			x.e.Exec(x.c, [][]byte{[]byte("eval"), []byte("redis.set_repl(redis.REPL_REPLICA) " +
+				"redis.call('set', 'b', '1')"), []byte("0")})
+			require.Equal(t, "$-1\r\n", string(x.c.W.Buf))
+		}
+		x.e.Commit()
+		id, offset := x.e.ReplID(), x.e.ReplOffset()
+		left := x.mem
+		if c.killed {
+			left = x.mem.Crash(vfs.KeepAll)
+		} else {
+			x.stop()
+		}
+		y := onDisk(t, left, logged)
+		if c.replica {
+			y.e.BeReplicaOf("master", 5)
+		}
+		y.start(nil)
+		require.Equal(t, "$1\r\n1", y.do("get a"))
+		got, _ := y.e.ReplID2()
+		if c.replica {
+			got = y.e.ReplID()
+		}
+		require.Equal(t, c.knows, got == id, "%+v", c)
+		if c.knows {
+			require.Equal(t, offset, y.e.ReplOffset())
+		}
+	}
 }
 
 // dump returns the snapshot file.

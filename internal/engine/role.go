@@ -29,12 +29,15 @@ func (e *Engine) SetMaster(host string, port int, by *Client) bool {
 			"just a partial transfer.")
 	}
 	e.repl.master = m
+	e.failUnconfirmed()
 	e.Cfg.ReplicaOf = host + " " + strconv.Itoa(port)
 	e.dropBlocked()
 	e.roleChanged()
 	e.connectMaster()
-	e.Log.Notice("REPLICAOF %s:%d enabled (user request from '%s')", host, port,
-		e.describeClient(by))
+	if by != nil {
+		e.Log.Notice("REPLICAOF %s:%d enabled (user request from '%s')", host, port,
+			e.describeClient(by))
+	}
 	return true
 }
 
@@ -54,7 +57,10 @@ func (e *Engine) Promote(by *Client) {
 	e.dropReplicas()
 	e.turnLog(true) // a load that has failed may have left it off
 	e.roleChanged()
-	e.Log.Notice("MASTER MODE enabled (user request from '%s')", e.describeClient(by))
+	e.configureConfirm()
+	if by != nil {
+		e.Log.Notice("MASTER MODE enabled (%s from '%s')", request(by), e.describeClient(by))
+	}
 }
 
 // leaveMaster ends the link to a master. What it knows of the history stays in m.
@@ -96,11 +102,16 @@ func (e *Engine) roleChanged() {
 	e.configureExpire()
 }
 
+// request says in the log what a client has asked for.
+func request(by *Client) string {
+	if by.replica != nil {
+		return "failover request"
+	}
+	return "user request"
+}
+
 // describeClient returns a client's line of CLIENT LIST, for the log.
 func (e *Engine) describeClient(c *Client) string {
-	if c == nil {
-		return ""
-	}
 	return strings.TrimSuffix(string(c.AppendInfo(nil, e, 0)), "\n")
 }
 

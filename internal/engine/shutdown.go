@@ -21,6 +21,9 @@ const (
 	ErrFinalSave = ErrShutdown("Error trying to save the DB, can't exit.")
 )
 
+// ErrShutdownFailed is the reply to a SHUTDOWN that has come to nothing.
+const ErrShutdownFailed = "ERR Errors trying to SHUTDOWN. Check logs."
+
 // FinishData brings the data set to the disk for the end of the server: the log is synced, a
 // snapshot is written when there are save points or SAVE asks for it. Unless forced, an error means
 // that the server must go on. saving is called before the snapshot, which may take long.

@@ -159,6 +159,15 @@ func (h storeHost) LoadTarget(held bool) persist.LoadTarget { return h.Engine.Lo
 // Replication implements persist.Host.
 func (h storeHost) Replication() (p persist.ReplPoint, ok bool) { return h.replPoint() }
 
+// LogPlace implements persist.Host. A master says it at its end only: after another end its
+// replicas are most likely elsewhere, for what they alone are sent counts too.
+func (h storeHost) LogPlace(end bool) (p persist.ReplPoint, ok bool) {
+	if !end && h.repl.master == nil || h.persist.strayed {
+		return p, false
+	}
+	return h.replPoint()
+}
+
 // Restored implements persist.Host.
 func (h storeHost) Restored(p persist.ReplPoint) { h.restorePoint(p) }
 

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -165,4 +166,28 @@ func TestSyncFunctions(t *testing.T) {
 	require.Contains(t, b, code)
 	require.NotContains(t, b, "key")
 	require.Equal(t, string(make([]byte, rdb.ChecksumLen)), b[len(b)-rdb.ChecksumLen:])
+}
+
+// TestSyncBehind changes what a replica that takes no bytes has not got yet. What is kept for it is
+// memory in use, but no reason to evict.
+func TestSyncBehind(t *testing.T) {
+	x := withDisk(t, nil)
+	const keys, size = 24, 512 << 10
+	write := func(b string) {
+		for i := range keys {
+			x.do(fmt.Sprint("set key:", i, " ", strings.Repeat(b, size)))
+		}
+	}
+	write("a")
+	before := x.e.MemoryReport()
+	w := &wire{gate: make(chan struct{})}
+	require.NoError(t, x.e.StartSync(persist.SyncOptions{NoCompress: true}, w, func(error) {}))
+	write("b")
+	r := x.e.MemoryReport()
+	require.InDelta(t, (keys-8)*size, r.Frozen, 4*size)
+	require.InDelta(t, before.Used-before.NotCounted(), r.Used-r.NotCounted(), 4*size)
+	close(w.gate)
+	x.finish()
+	require.Zero(t, x.e.MemoryReport().Frozen)
+	require.Equal(t, keys, strings.Count(string(w.b), strings.Repeat("a", size)))
 }

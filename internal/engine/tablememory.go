@@ -8,8 +8,10 @@ func (e *Engine) countTables() {
 	n := e.Slowlog.Bytes() + e.large.requests.Bytes() + e.large.replies.Bytes() +
 		e.access.log.Bytes() + e.hub.Bytes() + e.watching.bytes() + e.blocking.bytes +
 		e.hot.bytes()
+	e.mem.beyond = 0
 	if s := e.persist.store; s != nil {
-		n += s.Held()
+		e.mem.beyond = s.Beyond()
+		n += s.Held() + e.mem.beyond
 	}
 	e.mem.tables = n
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,7 @@ func pipeTransfer(p *backlog.Pipe, i int, mark string,
 	return func(w net.Conn, sent *int64) error {
 		r := p.Reader(i)
 		defer r.Close()
+		r.OnClose(func() { _ = w.SetWriteDeadline(time.Now()) }) // its write fails then
 		head := net.Buffers{[]byte("$EOF:" + mark + "\r\n")}
 		if err := writeWithin(w, head, within, sent); err != nil {
 			return err
@@ -62,7 +64,7 @@ func pipeTransfer(p *backlog.Pipe, i int, mark string,
 			}
 			err = writeWithin(w, list, within, sent)
 			if r.Advance(n); err != nil {
-				return err
+				return cmp.Or(r.Why(), err)
 			}
 		}
 	}

@@ -26,12 +26,32 @@ func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
 	if e.Cfg.MinReplicasToWrite > 0 {
 		e.countGood()
 	}
-	if len(e.blocking.acks) > 0 && !s.acked {
+	e.noteConfirmed()
+	if (len(e.blocking.acks) > 0 || e.confirm.waiting()) && !s.acked {
 		s.acked = true
 		if e.Alarm != nil {
 			e.Alarm()
 		}
 	}
+}
+
+// noteConfirmed notes up to where as many replicas as min-replicas-to-ack asks for have the stream.
+func (e *Engine) noteConfirmed() {
+	f := &e.confirm
+	if !f.on {
+		return
+	}
+	f.acks = f.acks[:0]
+	for _, r := range e.repl.slaves.list {
+		switch {
+		case r.State != ReplicaOnline:
+		case e.Cfg.MinReplicasAckFsync:
+			f.acks = append(f.acks, r.synced)
+		default:
+			f.acks = append(f.acks, r.acked)
+		}
+	}
+	f.upto = max(f.upto, nthLargest(f.acks, e.Cfg.MinReplicasToAck))
 }
 
 // stream has the replica's connection write the stream from where the replica is.

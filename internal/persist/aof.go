@@ -75,6 +75,10 @@ type AOF struct {
 
 	stamped int64 // second of the last timestamp annotation
 
+	place  ReplPoint // the last annotation of the current file
+	placed int64     // Offset when the place was last looked at
+	loaded ReplPoint // see LoadedPlace
+
 	written int64        // bytes ever written
 	asked   int64        // value of written that a sync was last asked for
 	synced  atomic.Int64 // value of written that is on disk
@@ -117,6 +121,9 @@ type AOFOptions struct {
 	// Clock is the time for annotations, unix seconds. Unlike Now it does not stand still while a
 	// script runs.
 	Clock func() int64
+	// Place returns where in the history of replication the data set is, if the log is to say that.
+	// end says that nothing will follow. May be nil.
+	Place func(end bool) (p ReplPoint, ok bool)
 	// Base makes bases; nil: only at the start, for an empty data set.
 	Base BaseMaker
 	// Wake is called from other goroutines when there is something to do for EndBatch or Cron
@@ -279,7 +286,7 @@ func (a *AOF) Open() error {
 // begin makes f the file that is written to.
 func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 	a.file, a.name, a.man = f, name, m
-	a.out.DB, a.stamped = propagation.NoDB, 0
+	a.out.DB, a.stamped, a.place = propagation.NoDB, 0, ReplPoint{}
 	a.lastSync = a.o.Now()
 	a.work.start(a)
 }
@@ -344,6 +351,7 @@ func (a *AOF) Close() error {
 // finishFile ends logging to the current file.
 func (a *AOF) finishFile() error {
 	a.settle()
+	a.notePlace(true)
 	a.flush(true)
 	err := a.writeErr
 	if err == nil && a.file != nil {

@@ -195,6 +195,7 @@ func (a *AOF) Load(r Replayer, rdb RDBLoader) error {
 	defer r.Step(func() { a.loading = false })
 	files := a.man.files()
 	var before, base, last int64
+	var place ReplPoint
 	for i, f := range files {
 		start := time.Now()
 		l := fileLoader{a: a, r: r, rdb: rdb, before: before, name: f.name,
@@ -204,7 +205,7 @@ func (a *AOF) Load(r Replayer, rdb RDBLoader) error {
 		if err != nil {
 			return err
 		}
-		before, last = before+size, 0
+		before, last, place = before+size, 0, l.place
 		kind := "incr"
 		if f.kind == fileBase {
 			kind, base = "base", size
@@ -214,6 +215,8 @@ func (a *AOF) Load(r Replayer, rdb RDBLoader) error {
 		a.o.Log.Notice("DB loaded from %s file %s: %.3f seconds",
 			kind, f.name, time.Since(start).Seconds())
 	}
-	r.Step(func() { a.baseSize, a.otherSize, a.fileSize = base, before-last, last })
+	r.Step(func() {
+		a.baseSize, a.otherSize, a.fileSize, a.loaded = base, before-last, last, place
+	})
 	return nil
 }

@@ -24,7 +24,8 @@ type fileLoader struct {
 	oldStyle bool // a single file of a version before 7
 	base     bool
 
-	before int64 // bytes of earlier files
+	before int64     // bytes of earlier files
+	place  ReplPoint // where in the history of replication the file ends
 	argv   [][]byte
 }
 
@@ -99,6 +100,7 @@ func (l *fileLoader) commands(at int64) (end int64, err error) {
 			l.r.Loaded(l.before + end)
 		})
 	}
+	l.place = p.place.at
 	if err == io.EOF {
 		return end, nil
 	}

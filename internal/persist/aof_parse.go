@@ -23,6 +23,7 @@ type logParser struct {
 	base    int64 // offset in the file of buf[0]
 	eof     bool
 	spans   []span
+	place   placeReader
 
 	until int64 // unix seconds; 0: no bound
 	// late is the offset of the first annotation with a later time, or of the unit that it is
@@ -74,6 +75,7 @@ func (p *logParser) next() (args []span, err error) {
 		end, err := p.parse(p.pos)
 		if err == nil {
 			p.pos = end
+			p.place.command()
 			return p.spans[from:], nil
 		}
 		p.spans = p.spans[:from]
@@ -101,6 +103,7 @@ func (p *logParser) rest() bool {
 		if err != nil {
 			return false
 		}
+		p.place.line(p.buf[pos:end])
 		pos = end
 	}
 	if pos == len(p.buf) {
@@ -150,8 +153,9 @@ func (p *logParser) line(pos int) (end int, err error) {
 	return 0, errShort
 }
 
-// annotation notes whether the line gives a time after until.
+// annotation notes the place that the line names, and whether it gives a time after until.
 func (p *logParser) annotation(pos, end int) error {
+	p.place.line(p.buf[pos:end])
 	if p.until == 0 || p.late >= 0 {
 		return nil
 	}

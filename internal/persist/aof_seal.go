@@ -49,7 +49,8 @@ import (
 //   - What a directive says takes effect where it is read: the policy of syncs in flush, preamble,
 //     compression and the like at the beginning of a rewrite. Bytes synced under another policy
 //     count as asked for under it only: see Configure.
-//   - Which database is selected is the buffer's, so the next file begins with a SELECT.
+//   - Which database is selected is the buffer's, so the next file begins with a SELECT. So it is
+//     with the place in the history of replication: aof_place.go.
 
 // sealJob is the worker's: the end of one incremental file and the beginning of the next.
 type sealJob struct {
@@ -73,8 +74,9 @@ func (a *AOF) startSeal() {
 		j.man = a.man.clone()
 		j.name = j.man.addIncr(a.o.FileName)
 	}
-	a.out.DB, a.stamped = propagation.NoDB, 0
+	a.out.DB, a.stamped, a.place = propagation.NoDB, 0, ReplPoint{}
 	a.rw.sealing, a.rw.seal = true, j
+	a.notePlace(false)
 	a.work.do(func() {
 		j.run(a)
 		j.done.Store(true)

@@ -145,6 +145,8 @@ type fixture struct {
 	busy bool
 	fail error // of the next base
 	base func()
+
+	where func(end bool) (ReplPoint, bool) // AOFOptions.Place
 }
 
 func newFixture(t *testing.T, fsys vfs.FS, set AOFSettings) *fixture {
@@ -168,7 +170,7 @@ func (f *fixture) start() error {
 		}, DirName: "appendonlydir", FileName: "appendonly.aof",
 		Now: func() int64 { return f.now }, Clock: func() int64 {
 			return f.now / 1000
-		}, Base: f, Exit: func(code int) { f.exit = code },
+		}, Base: f, Exit: func(code int) { f.exit = code }, Place: f.where,
 	}, f.set)
 	f.a.work.manual = f.slow
 	f.feed.Attach(propagation.Log, f.a)

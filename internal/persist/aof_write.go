@@ -77,6 +77,9 @@ func (a *AOF) EndBatch() {
 	if a.state == aofOff {
 		return
 	}
+	if a.Offset() != a.placed {
+		a.notePlace(false)
+	}
 	if a.rw.sealing && !a.trySeal(false) {
 		return
 	}

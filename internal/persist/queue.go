@@ -38,6 +38,7 @@ type Queue struct {
 	chunks []chunk
 	spare  [][]byte
 	bytes  int // waiting
+	copied int // the same without long strings
 	wasFull,
 	closed, aborted, over bool
 	err error
@@ -82,6 +83,7 @@ func (q *Queue) Write(c chunk) {
 	q.mu.Lock()
 	q.chunks = append(q.chunks, c)
 	q.bytes += c.len()
+	q.copied += len(c.b)
 	q.mu.Unlock()
 	q.cond.Broadcast()
 }
@@ -92,6 +94,14 @@ func (q *Queue) Full() bool {
 	defer q.mu.Unlock()
 	q.wasFull = q.bytes >= queueBytes && q.err == nil
 	return q.wasFull
+}
+
+// Beyond returns the bytes in Go's heap that wait beyond those for which the caller was told that
+// the queue is full: what could not wait, for a destination that is slow.
+func (q *Queue) Beyond() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return int64(max(q.copied-queueBytes, 0))
 }
 
 // WaitRoom blocks while the queue is full.
@@ -164,7 +174,7 @@ func (q *Queue) run() {
 		err = ErrCancelled
 	}
 	q.mu.Lock()
-	q.over, q.err, q.chunks, q.spare, q.bytes = true, err, nil, nil, 0
+	q.over, q.err, q.chunks, q.spare, q.bytes, q.copied = true, err, nil, nil, 0, 0
 	q.mu.Unlock()
 	q.cond.Broadcast()
 	q.call()
@@ -204,6 +214,7 @@ func (q *Queue) done(c chunk, err error) {
 	q.chunks[0] = chunk{}
 	q.chunks = q.chunks[1:]
 	q.bytes -= c.len()
+	q.copied -= len(c.b)
 	if cap(c.b) >= chunkBytes && cap(c.b) <= 2*chunkBytes && len(q.spare) < spareMax {
 		q.spare = append(q.spare, c.b)
 	}

@@ -66,6 +66,9 @@ type Host interface {
 	// Replication returns where in a history of replication the data set is now. ok is false if
 	// nobody could go on from there.
 	Replication() (p ReplPoint, ok bool)
+	// LogPlace is Replication for the log, which says it at the end of batches. end says that the
+	// log ends here.
+	LogPlace(end bool) (p ReplPoint, ok bool)
 	// Restored is told, before EndLoading, where in a history the data set is that was loaded at
 	// the start.
 	Restored(p ReplPoint)
@@ -89,7 +92,7 @@ func NewStore(o StoreOptions) *Store {
 		FS: s.fs, Log: s.log, Dir: workDir,
 		DirName: s.cfg.AppendDirname, FileName: s.cfg.AppendFilename, Base: baseMaker{s},
 		Now: s.host.Steady, Clock: func() int64 { return s.host.WallNow() / 1000 },
-		Wake: s.host.Wake, Latency: s.host.NoteLatency,
+		Wake: s.host.Wake, Latency: s.host.NoteLatency, Place: s.host.LogPlace,
 	}, aofSettings(s.cfg))
 	return s
 }
@@ -132,8 +135,12 @@ func (s *Store) open(logged bool, ready func()) error {
 		}
 		s.attach()
 	}
-	if !logged && s.loaded.Point.ID != "" {
-		s.host.Restored(s.loaded.Point)
+	place := s.loaded.Point
+	if logged {
+		place = s.aof.LoadedPlace()
+	}
+	if place.ID != "" {
+		s.host.Restored(place)
 	}
 	s.host.EndLoading()
 	if on := s.cfg.AppendOnly; on != logged { // CONFIG SET appendonly came meanwhile
@@ -174,6 +181,23 @@ func (s *Store) TurnAOF(on bool) error {
 	}
 	s.attach()
 	return err
+}
+
+// ReplaceData has replace put another data set in the place of the one that there is, whose place
+// in the history of replication changes with it. The log, if it is on, begins anew: until its base
+// is complete, a start finds the old data set and its place. An error says that the log could not
+// be turned on again.
+func (s *Store) ReplaceData(replace func()) error {
+	on := s.aof.Enabled()
+	if on {
+		s.aof.Disable()
+		s.attach()
+	}
+	replace()
+	if !on {
+		return nil
+	}
+	return s.TurnAOF(true)
 }
 
 // attach sends the log what changes while it is on, and nothing while it is off.

@@ -87,6 +87,14 @@ func (s *Store) Held() int64 {
 	return s.job.snap.Held()
 }
 
+// Beyond returns the bytes in Go's heap that wait for a slow destination of the running job.
+func (s *Store) Beyond() int64 {
+	if s.job == nil {
+		return 0
+	}
+	return s.job.snap.q.Beyond()
+}
+
 // CancelSave ends a running save without a result, and reports whether there was one.
 func (s *Store) CancelSave() bool {
 	if !s.Saving() {

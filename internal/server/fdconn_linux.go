@@ -243,7 +243,7 @@ func (c *fdConn) collect(ran bool) {
 		c.close()
 		return
 	}
-	if cl.CloseAfterReply {
+	if cl.CloseAfterReply && !cl.HeldReplies() {
 		c.ending = true
 	}
 	if fed := c.fed(); (fed || len(c.reply) > 0 || c.ending) && !c.dirty {

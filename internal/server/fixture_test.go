@@ -284,7 +284,7 @@ func clientCommands() []testCommand {
 		cmd("id", 1, spec.Fast|spec.AllowBusy, func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) }),
 		cmd("pause", 2, spec.Admin, func(c *engine.Ctx) {
 			ms, _ := strconv.Atoi(string(c.Args[1]))
-			c.E.Pause(c.E.Steady()+int64(ms), true)
+			c.E.Pause(engine.PauseByClient, c.E.Steady()+int64(ms), true)
 			c.OK()
 		}),
 		cmd("pubsub", 1, spec.Fast, func(c *engine.Ctx) {

@@ -265,6 +265,8 @@ func (c *goConn) collect() {
 			c.spare = b[:0]
 		}
 	}
+	ending := cl.CloseAfterReply && !cl.HeldReplies()
+	c.ending = c.ending || ending
 	fed := c.fed()
 	size, refused := c.q.size, c.q.refused
 	c.mu.Unlock()
@@ -273,12 +275,7 @@ func (c *goConn) collect() {
 		c.kill()
 		return
 	}
-	if cl.CloseAfterReply {
-		c.mu.Lock()
-		c.ending = true
-		c.mu.Unlock()
-	}
-	if len(b) > 0 || fed || cl.CloseAfterReply {
+	if len(b) > 0 || fed || ending {
 		c.notify()
 	}
 }

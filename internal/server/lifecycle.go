@@ -163,13 +163,19 @@ func (s *Server) Shutdown(o engine.ShutdownOptions) error {
 	return s.shutdown(o)
 }
 
-// shutdown does what Shutdown does, for callers that hold the executor. Run returns soon after it.
+// shutdown does what Shutdown does, for callers that hold the executor. Run returns soon after it,
+// unless the shutdown waits for replicas (engine.ShutdownWaits).
 func (s *Server) shutdown(o engine.ShutdownOptions) error {
 	if s.stopping.Load() {
 		return nil
 	}
-	s.log.Warning("User requested shutdown...")
-	s.tellSupervisor("STOPPING=1\n")
+	if !s.eng.ShutdownWaits() {
+		s.log.Warning("User requested shutdown...")
+		s.tellSupervisor("STOPPING=1\n")
+	}
+	if s.eng.AwaitReplicas(o) {
+		return nil
+	}
 	if err := s.eng.FinishData(o, func() {
 		s.tellSupervisor("STATUS=Saving the final RDB snapshot\n")
 	}); err != nil {

@@ -18,10 +18,10 @@ func (s *Server) Obey(signals <-chan os.Signal) {
 	busy := false
 	for {
 		select {
-		case err := <-ended:
-			busy = err == nil
+		case <-ended:
+			busy = false
 		case sig := <-signals:
-			if !busy {
+			if !busy && !s.stopping.Load() && !s.eng.ShutdownWaits() {
 				busy = true
 				name := signalNames[sig]
 				s.log.Warning("Received %s scheduling shutdown...", name)

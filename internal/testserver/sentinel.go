@@ -23,15 +23,16 @@ type SentinelOptions struct {
 
 	Master                     *Server
 	DownAfter, FailoverTimeout time.Duration
-	// Quick has them ask and tell each other ten times as often as they do by themselves, so that
-	// a returned master is made a replica after a second, not ten.
+	// Quick has them ask and tell each other more often than they do by themselves, so that a
+	// returned master is made a replica after a second, not ten.
 	Quick bool
 }
 
 // quickSentinel makes a Sentinel quick. A replica whose INFO is older than five periods of PING is
-// not promoted, and it is asked for once a second, so that these may not be shorter.
+// not promoted, and it is asked for once a second, so that these may not be shorter. They must be
+// far below DownAfter, too.
 var quickSentinel = []any{"SENTINEL", "DEBUG", "INFO-PERIOD", 1000, "PUBLISH-PERIOD", 200,
-	"PING-PERIOD", 500, "ASK-PERIOD", 100}
+	"PING-PERIOD", 300, "ASK-PERIOD", 100}
 
 // Sentinels are a group of Sentinels that watch a master and its replicas.
 type Sentinels struct {

@@ -43,6 +43,9 @@ type Answer struct {
 // ErrLater reports a master that cannot synchronize now, but will.
 var ErrLater = errors.New("the master is not ready")
 
+// ErrFailover reports a replica that does not take over (Hello.Failover).
+var ErrFailover = errors.New("Failover target rejected psync request")
+
 // Handshake talks with the master until the stream or the RDB file follows. An error is a line for
 // the log.
 func (c *Conn) Handshake(h Hello, log *logging.Logger) (Answer, error) {
@@ -134,6 +137,9 @@ func (c *Conn) psync(h Hello, log *logging.Logger) (Answer, error) {
 	a, err := parsePSYNC(line)
 	if !errors.Is(err, errNoPSYNC) {
 		return a, err
+	}
+	if h.Failover {
+		return Answer{}, fmt.Errorf("%w: %s", ErrFailover, show(line))
 	}
 	log.Notice("Master does not support PSYNC or is in error state (reply: %s)", show(line))
 	log.Notice("Retrying with SYNC...")

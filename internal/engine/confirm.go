@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"godwit/internal/spec"
+)
+
+// errUnconfirmed begins the error that a client gets in place of a reply.
+const errUnconfirmed = "UNCONFIRMED "
+
+// configureConfirm applies the directives min-replicas-to-ack and min-replicas-ack-*.
+func (e *Engine) configureConfirm() {
+	f := &e.confirm
+	was := f.on
+	f.on = e.Cfg.MinReplicasToAck > 0
+	if f.on && e.repl.master == nil {
+		e.ensureBacklog() // offsets count only then
+	}
+	f.upto = 0
+	e.noteConfirmed()
+	switch reads := f.on && e.Cfg.MinReplicasAckReads; {
+	case reads && f.written == nil:
+		f.seed, f.written = maphash.MakeSeed(), make([]int64, ackTable)
+		f.floor = e.Feed.Offset()
+	case !reads:
+		f.written, f.fresh, f.refs = nil, nil, nil
+	}
+	if f.on == was {
+		e.releaseConfirmed()
+		return
+	}
+	e.Clients(func(c *Client) bool {
+		e.stageReplies(c)
+		return true
+	})
+	e.releaseConfirmed()
+}
+
+// stageReplies chooses how large replies go to the client's connection. Those that may be held stay
+// whole.
+func (e *Engine) stageReplies(c *Client) {
+	c.W.Stage = nil
+	if c.Conn != nil && !e.confirm.on {
+		c.W.Stage = &clientStage{e, c}
+	}
+}
+
+// hold takes what the command of c has replied, from W.Buf[at:], if it has to wait. The stream was
+// at the offset from when the command began.
+func (e *Engine) hold(c *Ctx, at int, from int64) {
+	f, cl := &e.confirm, c.Client
+	offset := e.Feed.Offset()
+	f.noteWritten(offset)
+	if c.Writer != &cl.W || len(cl.W.Buf) == at || cl.Conn == nil || cl.Class == ClassReplica {
+		return
+	}
+	on := f.on && e.repl.master == nil
+	part := heldReply{n: len(cl.W.Buf) - at}
+	switch {
+	case !on:
+	case offset > from && c.Cmd != nil && c.Cmd.Flags&(spec.ReadOnly|spec.PubSub) == 0:
+		part.offset = offset
+	case f.written != nil && !c.failed:
+		part.offset = e.unconfirmedRead(c)
+	}
+	part.own = part.offset > f.upto
+	if cl.held == nil && !part.own {
+		return
+	}
+	if cl.held == nil {
+		cl.held = &unconfirmed{}
+	}
+	first := cl.held.add(part, cl.W.Buf[at:])
+	cl.W.Buf = cl.W.Buf[:at]
+	if first {
+		e.repl.slaves.ask = true
+		f.push(heldBy{cl, part.offset, e.Steady() + e.Cfg.MinReplicasAckTimeout})
+		if f.head == len(f.queue)-1 && e.Alarm != nil {
+			e.Alarm()
+		}
+	}
+	e.CheckOutput(cl, len(cl.held.buf))
+}
+
+// unconfirmedRead returns the offset of what a command has read: that of the last write of one of
+// its keys, or of everything if it names no keys.
+func (e *Engine) unconfirmedRead(c *Ctx) int64 {
+	f, cmd := &e.confirm, c.Cmd
+	if cmd == nil {
+		return 0
+	}
+	refs, err := cmd.KeyRefs(f.refs[:0], c.Args)
+	f.refs = refs[:0]
+	whole := spec.RunsQueue | spec.NoMandatoryKeys
+	switch {
+	case cmd.Flags&(spec.ReadOnly|spec.Write|whole) == 0:
+		return 0
+	case err != nil || len(refs) == 0 || cmd.Flags&whole != 0:
+		return e.Feed.Offset()
+	}
+	offset := f.floor
+	for _, r := range refs {
+		h := maphash.Bytes(f.seed, c.Args[r.Pos])
+		offset = max(offset, f.written[h%ackTable])
+	}
+	return offset
+}
+
+// releaseConfirmed lets replies go whose writes enough replicas have. It is called when a replica
+// has acknowledged, and when the directives change.
+func (e *Engine) releaseConfirmed() {
+	f := &e.confirm
+	if !f.waiting() {
+		return
+	}
+	for f.waiting() && (f.queue[f.head].offset <= f.upto || !f.on) {
+		e.releaseNext("")
+	}
+}
+
+// expireUnconfirmed ends the waits whose time is up.
+func (e *Engine) expireUnconfirmed() {
+	f := &e.confirm
+	for f.waiting() && f.queue[f.head].until <= e.Steady() {
+		e.releaseNext(fmt.Sprintf("%sApplied here, not confirmed by %d "+
+			"replicas within %d ms", errUnconfirmed, e.Cfg.MinReplicasToAck,
+			e.Cfg.MinReplicasAckTimeout))
+	}
+}
+
+// failUnconfirmed answers all who wait with an error: the server is no master any more.
+func (e *Engine) failUnconfirmed() {
+	f := &e.confirm
+	for f.waiting() {
+		e.releaseNext(errUnconfirmed + "Applied here, not confirmed by a " +
+			"replica before this server stopped being a master")
+	}
+}
+
+// releaseNext lets the replies go that wait for the first offset of the queue, or for one before
+// it. Those that are not confirmed become the error, if there is one.
+func (e *Engine) releaseNext(failure string) {
+	f := &e.confirm
+	h := f.queue[f.head]
+	f.queue[f.head] = heldBy{}
+	if f.head++; f.head == len(f.queue) {
+		f.queue, f.head = f.queue[:0], 0
+	}
+	u := h.c.held
+	if u == nil || !h.c.linked {
+		return
+	}
+	w := &h.c.W
+	if w.Buf == nil {
+		w.Buf = e.LendBuffer()
+	}
+	for u.gone < len(u.parts) && u.parts[u.gone].offset <= h.offset {
+		p := &u.parts[u.gone]
+		if p.own && p.offset > f.upto && failure != "" {
+			e.countError(failure)
+			f.timeouts++
+			w.Error(failure)
+		} else {
+			w.Buf = append(w.Buf, u.buf[u.off:u.off+p.n]...)
+		}
+		u.off += p.n
+		u.gone++
+	}
+	if u.gone == len(u.parts) {
+		h.c.held = nil
+	} else if u.gone > 64 && u.off > len(u.buf)/2 {
+		u.parts = slices.Delete(u.parts, 0, u.gone)
+		u.buf = u.buf[:copy(u.buf, u.buf[u.off:])]
+		u.gone, u.off = 0, 0
+	}
+	e.pushed(h.c)
+}
+
+// HeldReplies reports whether replies of the client wait for replicas. Its connection must not end
+// before they have gone.
+func (c *Client) HeldReplies() bool { return c.held != nil }
+
+// ConfirmInfo is what INFO says of replies that wait for replicas.
+type ConfirmInfo struct {
+	On       bool
+	Offset   int64 // that enough replicas have
+	Waiting  int   // replies
+	Timeouts int64 // replies that became errors
+}
+
+// ConfirmInfo returns how far replicas have confirmed writes.
+func (e *Engine) ConfirmInfo() ConfirmInfo {
+	f := &e.confirm
+	return ConfirmInfo{f.on, f.upto, len(f.queue) - f.head, f.timeouts}
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"math"
+	"sync/atomic"
+
+	"godwit/internal/object"
+)
+
+// shutdownWait is a shutdown that waits for replicas. Writes are held back meanwhile (a pause), so
+// the replicas reach an offset that does not move any more. The shutdown goes on when all have it,
+// or when shutdown-timeout has passed.
+type shutdownWait struct {
+	on      atomic.Bool // read without the executor too
+	o       ShutdownOptions
+	offset  int64     // that replicas must have
+	until   int64     // steady ms
+	clients []*waiter // of SHUTDOWN; some may have ended
+}
+
+// AwaitReplicas begins to wait for replicas that lag, and reports whether the shutdown has to wait.
+// Engine.Shutdown is called again, with Now, when the wait is over.
+func (e *Engine) AwaitReplicas(o ShutdownOptions) bool {
+	s := &e.ending
+	if s.on.Load() {
+		return !o.Now
+	}
+	s.offset = e.Feed.Offset()
+	lag, _ := e.lagging()
+	if o.Now || e.Cfg.ShutdownTimeout == 0 || lag == 0 || e.loading.on {
+		return false
+	}
+	e.Log.Notice("Waiting for %d replicas before shutting down (shutdown-timeout %d).", lag,
+		e.Cfg.ShutdownTimeout)
+	e.Pause(PauseShutdown, math.MaxInt64, false)
+	s.on.Store(true)
+	s.o, s.until = o, e.Steady()+int64(e.Cfg.ShutdownTimeout)*1000
+	e.repl.slaves.ask = true
+	return true
+}
+
+// ShutdownWaits reports whether a shutdown waits for replicas. Any goroutine may call it, without
+// the executor.
+func (e *Engine) ShutdownWaits() bool { return e.ending.on.Load() }
+
+// BlockUntilShutdown makes a client wait whose SHUTDOWN waits for replicas.
+func (c *Ctx) BlockUntilShutdown() {
+	c.Block(Wait{Type: object.String, OnTimeout: refuseShutdown})
+	if !c.rerun {
+		c.E.ending.clients = append(c.E.ending.clients, c.Client.wait)
+	}
+}
+
+// refuseShutdown answers a client that the server goes on.
+func refuseShutdown(c *Ctx) { c.Err(ErrShutdownFailed) }
+
+// AbortShutdown ends the wait of a shutdown: the server goes on. It reports whether there was one.
+func (e *Engine) AbortShutdown() bool {
+	if !e.ending.on.Load() {
+		return false
+	}
+	e.Log.Notice("Shutdown manually aborted.")
+	e.endShutdownWait()
+	return true
+}
+
+// endShutdownWait lets writes run again, and answers those whose SHUTDOWN has come to nothing.
+func (e *Engine) endShutdownWait() {
+	s := &e.ending
+	clients := s.clients
+	s.clients = nil
+	s.on.Store(false)
+	e.Unpause(PauseShutdown)
+	for _, w := range clients {
+		if w.client.wait == w {
+			e.abandon(w, refuseShutdown)
+		}
+	}
+}
+
+// shutdownCron goes on with a shutdown whose wait is over.
+func (e *Engine) shutdownCron() {
+	s := &e.ending
+	if !s.on.Load() {
+		return
+	}
+	lag, all := e.lagging()
+	if lag > 0 && e.Steady() < s.until {
+		return
+	}
+	for _, r := range e.repl.slaves.list {
+		if r.lags(e) {
+			offset, silent := r.Acked(e)
+			e.Log.Notice("Lagging replica %s reported offset %d behind master, lag=%d, state=%s.",
+				r.Name(), e.Feed.Offset()-offset, silent/1000, r.State)
+		}
+	}
+	e.Log.Notice("%d of %d replicas are in sync when shutting down.", all-lag, all)
+	o := s.o
+	o.Now = true
+	if e.Shutdown(o) != nil {
+		e.endShutdownWait() // it has said why
+	}
+}
+
+// lagging returns how many replicas lag, and how many there are.
+func (e *Engine) lagging() (lag, all int) {
+	for _, r := range e.repl.slaves.list {
+		if r.lags(e) {
+			lag++
+		}
+	}
+	return lag, len(e.repl.slaves.list)
+}
+
+// lags reports whether the replica does not have what there was when the shutdown began.
+func (r *Replica) lags(e *Engine) bool { return r.acked < e.ending.offset }

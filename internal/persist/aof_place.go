@@ -1,0 +1,88 @@
+package persist
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// Where in the history of replication a log's data is
+//
+// A replica with a log says so at the end of each batch that it has logged, and every server at its
+// orderly end, in annotations between commands, which all servers skip:
+//
+//	#REPL:81f29c123535ca28796aa4b380d4480a0ccf1204:3:177    history, database of its stream, offset
+//	#REPL:214                                               offset; the rest as before in this file
+//
+// An annotation says: all that this log has up to here is the data set as of that place. It counts
+// when a start finds no command behind it. Then a replica asks its master for what follows, also
+// after kill -9; without one it needs all anew. A line that is lost or cut off costs a full
+// synchronization, but no line says more than the data has: the batch's commands stand before it,
+// in the same write, and what a power failure leaves of a log is a beginning.
+//
+// Each file begins anew, with an annotation if the place is known. So a rewritten log, whose
+// commands are in its base, says where it is before anything is written to it.
+
+// placePrefix begins such an annotation.
+const placePrefix = "#REPL:"
+
+// appendPlace appends the annotation for a place behind that of another one in the same file.
+func appendPlace(b []byte, p, before ReplPoint) []byte {
+	b = append(b, placePrefix...)
+	if p.ID != before.ID || p.DB != before.DB {
+		b = append(append(b, p.ID...), ':')
+		b = append(strconv.AppendInt(b, int64(p.DB), 10), ':')
+	}
+	b = strconv.AppendInt(b, p.Offset, 10)
+	return append(b, "\r\n"...)
+}
+
+// notePlace appends an annotation to the buffer, unless it would say nothing new. It is called
+// between units. end says that nothing will follow.
+func (a *AOF) notePlace(end bool) {
+	if a.o.Place == nil {
+		return
+	}
+	p, ok := a.o.Place(end)
+	if ok && (p != a.place || a.Offset() != a.placed) {
+		if b := a.BeginUnit(0); b != nil {
+			b.B = appendPlace(b.B, p, a.place)
+			a.place = p
+		}
+	}
+	a.placed = a.Offset()
+}
+
+// placeReader reads the annotations of one file.
+type placeReader struct {
+	known ReplPoint // that the last line named
+	at    ReplPoint // the same if no command follows it, else none
+}
+
+// line takes an annotation. What makes no sense names no place.
+func (r *placeReader) line(text []byte) {
+	rest, ok := bytes.CutPrefix(text, []byte(placePrefix))
+	if !ok {
+		return
+	}
+	parts := strings.Split(strings.TrimRight(string(rest), "\r\n"), ":")
+	p := r.known
+	if len(parts) == 3 {
+		db, err := strconv.Atoi(parts[1])
+		if p.ID, p.DB = parts[0], db; err != nil || db < 0 || len(p.ID) != replIDLen {
+			p.ID = ""
+		}
+		parts = parts[2:]
+	}
+	offset, err := strconv.ParseInt(parts[0], 10, 64)
+	if p.Offset = offset; len(parts) != 1 || err != nil || offset < 0 || p.ID == "" {
+		p = ReplPoint{}
+	}
+	r.known, r.at = p, p
+}
+
+// command notes that a command follows.
+func (r *placeReader) command() { r.at = ReplPoint{} }
+
+// LoadedPlace returns where the data set is that Load has read, none if the log does not say that.
+func (a *AOF) LoadedPlace() ReplPoint { return a.loaded }
