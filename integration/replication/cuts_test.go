@@ -38,7 +38,7 @@ func TestCuts(t *testing.T) {
 		denied := stat(t, master, "sync_partial_err")
 		rnd := rand.New(rand.NewPCG(seed, 77))
 		writers := startLoad(t, master, seed+1, 3, p.master, p.replica)
-		for range rounds(5) {
+		for range rounds(4) {
 			before := syncs(t, master)
 			harm(t, proxy, rnd)
 			require.Eventually(t, func() bool { return syncs(t, master) > before },

@@ -36,7 +36,7 @@ var (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if set := flag.Lookup("test.parallel"); set.Value.String() == set.DefValue {
-		_ = set.Value.Set("8")
+		_ = set.Value.Set("12")
 	}
 	os.Exit(testserver.Main(m))
 }

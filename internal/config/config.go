@@ -213,6 +213,7 @@ type Config struct {
 	RDBDelSyncFiles             bool
 	PropagationErrorBehavior    string
 	BindSourceAddr              string
+	ReplForeignSketches         string
 
 	// Replies that wait for replicas, see engine/confirm.go.
 	MinReplicasToAck      int

@@ -88,7 +88,7 @@ func ours(c *Config, patterns ...string) map[string]string {
 func own(name string) bool {
 	return name == "rdb-version" || name == "compat-version" ||
 		name == "min-replicas-to-ack" || strings.HasPrefix(name, "min-replicas-ack") ||
-		strings.HasPrefix(name, "bf-") ||
+		name == "repl-foreign-sketches" || strings.HasPrefix(name, "bf-") ||
 		strings.HasPrefix(name, "cf-") || strings.HasPrefix(name, "stream-idmp-")
 }
 
@@ -104,6 +104,7 @@ func TestDefaultsAreRedisDefaults(t *testing.T) {
 		"dir":                                   "each process has its own",
 		"loading-process-events-interval-bytes": "another default in Redis 8",
 		"activedefrag":                          "costs nothing here while there is nothing to do",
+		"repl-backlog-size":                     "that of Valkey: short cuts need no full sync",
 		"active-defrag-ignore-bytes":            "small data sets are to be defragmented too",
 	}
 	newer := map[string]bool{}

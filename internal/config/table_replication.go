@@ -34,7 +34,7 @@ func masterTable() []Directive {
 		{Name: "repl-disable-tcp-nodelay", Default: "no",
 			Doc:   "Let the kernel gather small writes to replicas.",
 			value: yesNo(func(c *Config) *bool { return &c.ReplDisableTCPNoDelay })},
-		{Name: "repl-backlog-size", Default: "1048576",
+		{Name: "repl-backlog-size", Default: "10485760",
 			Doc: "Bytes of history kept for replicas that come back.",
 			value: memoryFrom(1, maxLong, 16<<10,
 				func(c *Config) *int64 { return &c.ReplBacklogSize })},
@@ -97,6 +97,10 @@ func replicaTable() []Directive {
 // confirmTable holds directives that Redis does not have.
 func confirmTable() []Directive {
 	return []Directive{
+		{Name: "repl-foreign-sketches", Default: "refuse",
+			Doc: "What to do with replicas that may not know sketches (BF.*, CF.* and so on).",
+			value: choice([]string{"refuse", "send"},
+				func(c *Config) *string { return &c.ReplForeignSketches })},
 		{Name: "min-replicas-to-ack", Default: "0",
 			Doc:   "Replicas that must have a write before its reply is sent.",
 			value: integer(0, maxInt, func(c *Config) *int { return &c.MinReplicasToAck })},

@@ -71,6 +71,7 @@ func (e *Engine) feedReplicas() {
 		e.loseBacklog()
 		return
 	}
+	e.noteSketches()
 	for _, r := range s.list {
 		e.checkReplica(r)
 		if r.streams && !r.Client.CloseASAP {
@@ -96,14 +97,6 @@ func (e *Engine) loseBacklog() {
 	}
 	e.dropBacklog()
 	e.NewReplID()
-}
-
-// closeSoon closes the client's connection as soon as its loop looks at it.
-func (c *Client) closeSoon() {
-	c.CloseASAP = true
-	if c.Conn != nil {
-		c.Conn.Close()
-	}
 }
 
 // checkReplica closes a replica for which too much of the stream waits. What counts is all that

@@ -196,3 +196,11 @@ func (l *clientList) remove(c *Client) {
 
 // ClientByID returns the connected client of that ID, nil if there is none.
 func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }
+
+// closeSoon closes the client's connection as soon as its loop looks at it.
+func (c *Client) closeSoon() {
+	c.CloseASAP = true
+	if c.Conn != nil {
+		c.Conn.Close()
+	}
+}

@@ -51,7 +51,6 @@
 //	blocking_line.go    those who wait for the same, deadlines
 //	blocking_queue.go   beginning to wait, queues, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
-//	waitreplicas.go     what replicas acknowledge, and waiting for it
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
@@ -61,8 +60,10 @@
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients
 //	outputlimit.go      client-output-buffer-limit
+//	foreign.go          replicas that cannot hold all data
 //	backlog.go          the replication stream: its history, its readers and their limits
 //	push.go             messages beside replies, buffers for them
+//	waitreplicas.go     what replicas acknowledge, and waiting for it
 //	pubsub.go           subscriptions, PUBLISH, keyspace events
 //	pubsub_fields.go    keyspace events with the fields of hashes
 //	tracking.go         client-side caching

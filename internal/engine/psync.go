@@ -57,6 +57,10 @@ func (c *Ctx) beginSync() *Replica {
 		c.Err(errNeedsEOF)
 		return nil
 	}
+	if msg := e.refusesSketches(r); msg != "" {
+		c.Err(msg)
+		return nil
+	}
 	if _, _, out := conn.Buffers(); out > 0 || len(cl.W.Buf) > 0 {
 		c.Err(errPending)
 		return nil
@@ -96,6 +100,11 @@ func (e *Engine) goOn(r *Replica, id string, at int64) bool {
 			e.Log.Notice("Partial resynchronization not accepted: Replication ID mismatch "+
 				"(Replica asked for %.42q, my replication IDs are '%s' and '%s')", id, h.id, h.id2)
 		}
+		return false
+	}
+	if at <= h.slaves.sketched && r.foreign(e) {
+		e.Log.Notice("Partial resynchronization not accepted: the stream from %d on has sketches, "+
+			"which replica %s cannot hold", at, r.Name())
 		return false
 	}
 	reader, ok := h.slaves.backlog.Open(at - 1)

@@ -21,6 +21,8 @@ type replicas struct {
 	ask   bool // for REPLCONF ACK at the end of the batch
 	acked bool // one has come since those who wait for it were served
 
+	sketched int64 // offset up to which the stream may have commands of sketches
+
 	netOut int64 // bytes sent to replicas
 }
 

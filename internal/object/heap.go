@@ -59,12 +59,13 @@ type Heap struct {
 	// changes.
 	Saving bool
 
-	seed    maphash.Seed
-	heads   int64   // see HeaderBytes
-	slots   []Large // by handle; slot 0 is never used
-	free    []uint32
-	lists   *quicklist.Shared
-	streams *stream.Shared
+	seed     maphash.Seed
+	heads    int64   // see HeaderBytes
+	sketches int     // in slots
+	slots    []Large // by handle; slot 0 is never used
+	free     []uint32
+	lists    *quicklist.Shared
+	streams  *stream.Shared
 
 	frozen      map[arena.Ref]*FrozenString // by block
 	frozenBytes int64                       // see FrozenBytes
@@ -84,6 +85,9 @@ func (h *Heap) Hash(b []byte) uint64 { return maphash.Bytes(h.seed, b) }
 // add gives the collection a handle.
 func (h *Heap) add(l Large) uint32 {
 	h.heads += l.HeaderBytes()
+	if _, ok := l.(*Sketch); ok {
+		h.sketches++
+	}
 	if n := len(h.free); n > 0 {
 		i := h.free[n-1]
 		h.free = h.free[:n-1]
@@ -99,10 +103,16 @@ func (h *Heap) take(i uint32) Large {
 	l := h.slots[i]
 	invariant.Check(i != 0 && l != nil, "object: handle %d of no collection", i)
 	h.heads -= l.HeaderBytes()
+	if _, ok := l.(*Sketch); ok {
+		h.sketches--
+	}
 	h.slots[i] = nil
 	h.free = append(h.free, i)
 	return l
 }
+
+// Sketches returns the number of sketches: values that only Godwit and RedisBloom know.
+func (h *Heap) Sketches() int { return h.sketches }
 
 // LargeOf returns the large collection of an entry. The entry's encoding must be a large one.
 func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }

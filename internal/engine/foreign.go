@@ -1,0 +1,48 @@
+package engine
+
+import "fmt"
+
+// Sketches (BF.*, CF.*, CMS.*, TOPK.*, TDIGEST.*) are values that only Godwit knows, and servers
+// with RedisBloom. A replica that is something else could neither load them nor carry out their
+// commands, and its data would differ from then on. Under repl-foreign-sketches refuse there is no
+// such replica: it gets no synchronization while there are sketches, and is disconnected when the
+// first one comes.
+
+// refuseSketches is the value of repl-foreign-sketches by which such replicas are refused.
+const refuseSketches = "refuse"
+
+// foreign reports whether the replica may not know sketches. One that fetches a snapshot and
+// nothing else, for a file, gets everything.
+func (r *Replica) foreign(e *Engine) bool {
+	return !r.CapGodwit && !r.RDBOnly && e.Cfg.ReplForeignSketches == refuseSketches
+}
+
+// refusesSketches returns why a replica gets no synchronization, "" if it does.
+func (e *Engine) refusesSketches(r *Replica) string {
+	n := e.KS.Heap.Sketches()
+	if n == 0 || !r.foreign(e) {
+		return ""
+	}
+	e.Log.Warning("Replica %s gets no synchronization: %d keys are sketches, which only Godwit "+
+		"and servers with RedisBloom can hold. Delete them, or set repl-foreign-sketches send if "+
+		"the replica has RedisBloom.", r.Name(), n)
+	return fmt.Sprintf("ERR This master has %d sketches (BF.*, CF.*, CMS.*, TOPK.*, TDIGEST.*), "+
+		"which a replica without RedisBloom cannot hold (repl-foreign-sketches)", n)
+}
+
+// noteSketches is called when the stream has got more. If there are sketches, the replicas that
+// cannot hold them are disconnected before they are sent that.
+func (e *Engine) noteSketches() {
+	n := e.KS.Heap.Sketches()
+	if n == 0 {
+		return
+	}
+	e.repl.slaves.sketched = e.Feed.Offset()
+	for _, r := range e.repl.slaves.list {
+		if r.State != ReplicaLoaded && r.foreign(e) && !r.Client.CloseASAP {
+			e.Log.Warning("Disconnecting replica %s: it cannot hold sketches, and now there are "+
+				"some (repl-foreign-sketches)", r.Name())
+			r.Client.closeSoon()
+		}
+	}
+}
