@@ -78,7 +78,7 @@ func TestRestoredReplica(t *testing.T) {
 // TestRestoredFromLog restarts servers with logs: a replica knows its place whatever its end was, a
 // master after an orderly one.
 func TestRestoredFromLog(t *testing.T) {
-	logged := func(c *config.Config) { c.AppendOnly = true }
+	logged := func(c *config.Config) { c.AppendOnly, c.ReplicaReadOnly = true, false }
 	for _, c := range []struct{ replica, killed, strayed, knows bool }{
 		{replica: true, knows: true},
 		{replica: true, killed: true, knows: true},
