@@ -78,7 +78,7 @@ func TestRestoredReplica(t *testing.T) {
 // TestRestoredFromLog restarts servers with logs: a replica knows its place whatever its end was, a
 // master after an orderly one.
 func TestRestoredFromLog(t *testing.T) {
-	logged := func(c *config.Config) { c.AppendOnly = true }
+	logged := func(c *config.Config) { c.AppendOnly, c.ReplicaReadOnly = true, false }
 	for _, c := range []struct{ replica, killed, strayed, knows bool }{
 		{replica: true, knows: true},
 		{replica: true, killed: true, knows: true},
@@ -122,6 +122,21 @@ func TestRestoredFromLog(t *testing.T) {
 			require.Equal(t, offset, y.e.ReplOffset())
 		}
 	}
+}
+
+// TestReplicaKeepsLoggedKeys restarts a replica whose log has a key that is due by now. The master
+// has perhaps made it last longer: it must stay until the master says.
+func TestReplicaKeepsLoggedKeys(t *testing.T) {
+	logged := func(c *config.Config) { c.AppendOnly = true }
+	x := withDisk(t, logged)
+	x.do("set due 1 px 10000")
+	x.stop()
+	y := onDisk(t, x.mem, logged)
+	y.e.BeReplicaOf("master", 0)
+	y.start(nil)
+	y.e.KS.SetNow(y.e.KS.Now() + 20_000)
+	y.e.Cron()
+	require.True(t, y.e.KS.DB(0).Due([]byte("due")))
 }
 
 // dump returns the snapshot file.
