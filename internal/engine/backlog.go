@@ -135,6 +135,7 @@ func (e *Engine) cutReplica(r *Replica, n int64, limit string, args ...any) {
 		e.Describe(r.Client, int(n)), n, r.Name(), r.State, fmt.Sprintf(limit, args...),
 		e.Cfg.ReplBacklogSize)
 	e.Stats.ClientOutBufLimit++
+	e.noteLostSync(r)
 	r.Client.closeSoon()
 }
 

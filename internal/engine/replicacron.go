@@ -14,6 +14,7 @@ func (e *Engine) replicationCron() {
 		return
 	}
 	s.cronAt = e.Steady()
+	e.forgetLostSyncs()
 	if s.full != nil && !s.full.wanted() {
 		e.cancelSync()
 		s.full.end(errNoSnapshot)
