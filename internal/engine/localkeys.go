@@ -5,11 +5,11 @@ import "godwit/internal/object"
 // localPerTick is how many of these keys one turn of the cron looks at.
 const localPerTick = 1000
 
-// noteLocal notes a key that a client has changed. It costs a comparison where clients cannot write
-// to a replica.
+// noteLocal notes a key that a client has changed. What the master changes is none, and neither is
+// what a log holds: the master's keys must not go before it says so.
 func (e *Engine) noteLocal(key []byte, db int, by *Client) {
 	m := e.repl.master
-	if m == nil || by == nil || by.Origin == OriginMaster {
+	if m == nil || by == nil || e.obeys(by) {
 		return
 	}
 	if m.local == nil {

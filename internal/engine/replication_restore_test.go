@@ -124,6 +124,21 @@ func TestRestoredFromLog(t *testing.T) {
 	}
 }
 
+// TestReplicaKeepsLoggedKeys restarts a replica whose log has a key that is due by now. The master
+// has perhaps made it last longer: it must stay until the master says.
+func TestReplicaKeepsLoggedKeys(t *testing.T) {
+	logged := func(c *config.Config) { c.AppendOnly = true }
+	x := withDisk(t, logged)
+	x.do("set due 1 px 10000")
+	x.stop()
+	y := onDisk(t, x.mem, logged)
+	y.e.BeReplicaOf("master", 0)
+	y.start(nil)
+	y.e.KS.SetNow(y.e.KS.Now() + 20_000)
+	y.e.Cron()
+	require.True(t, y.e.KS.DB(0).Due([]byte("due")))
+}
+
 // dump returns the snapshot file.
 func dump(x *disked) string {
 	b, err := vfs.ReadFile(x.mem, x.dir+"/dump.rdb")
