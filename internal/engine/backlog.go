@@ -58,7 +58,7 @@ func (e *Engine) feedReplicas() {
 	if s.backlog == nil {
 		return
 	}
-	if s.ask && !e.Feed.InUnit() {
+	if s.ask && e.repl.master == nil && !e.Feed.InUnit() { // a replica passes on, and adds nothing
 		s.ask = false
 		e.propagateAlive([]byte("REPLCONF"), []byte("GETACK"), []byte("*"))
 	}
