@@ -1,6 +1,8 @@
 package replication
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -112,6 +114,37 @@ func TestExpiryOfReplica(t *testing.T) {
 		require.Eventually(t, func() bool { return do(t, replica, "DBSIZE") == "1" },
 			testserver.Patience, time.Millisecond)
 	})
+}
+
+// TestReplicaWithoutDisk has the snapshots of a replica fail. What it cannot keep it does not take
+// from its master, unless it is told to.
+func TestReplicaWithoutDisk(t *testing.T) {
+	t.Parallel()
+	for _, ignore := range []string{"no", "yes"} {
+		master := redis8.Run(t)
+		replica := godwit.Run(t, "--save", "3600 1000000", "--enable-protected-configs", "yes",
+			"--replica-ignore-disk-write-errors", ignore)
+		link(t, replica, master.Addr)
+		require.NoError(t, os.MkdirAll(filepath.Join(replica.Dir, "folder", "in it"), 0o755))
+		do(t, replica, "CONFIG", "SET", "dbfilename", "folder")
+		do(t, replica, "BGSAVE")
+		require.NoError(t, replica.WaitInfo("persistence", "in trouble",
+			func(i map[string]string) bool { return i["rdb_last_bgsave_status"] == "err" }))
+		do(t, master, "SET", "k", "v")
+		if ignore == "yes" {
+			require.NoError(t, replica.WaitLog("command it is unable to write to disk"))
+			require.NoError(t, master.WaitSame(replica))
+			do(t, replica, "CONFIG", "SET", "save", "") // or it would not end
+			continue
+		}
+		require.NoError(t, replica.WaitLog("The link to the master is given up"))
+		require.NoError(t, replica.WaitNoLink())
+		do(t, replica, "CONFIG", "SET", "dbfilename", "file")
+		do(t, replica, "BGSAVE")
+		require.NoError(t, replica.WaitLink())
+		require.NoError(t, master.WaitSame(replica))
+		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+	}
 }
 
 // TestFailingCommand has a master send what its replica refuses. That is counted and logged.

@@ -23,9 +23,9 @@ func TestFailover(t *testing.T) {
 		master, replica := p.start(t, bigBacklog...)
 		link(t, replica, master.Addr)
 		require.NoError(t, master.WaitCaughtUp(replica))
+		var acked int64
 		for round := range 2 {
 			host, port := replica.HostPort()
-			var acked int64
 			var wg sync.WaitGroup
 			c := master.Client(t)
 			wg.Go(func() {

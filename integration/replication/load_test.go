@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,10 +62,14 @@ func newWords(seed uint64, client int, kinds ...testserver.Kind) *words {
 // stop ends the load. It fails the test if a client was refused or lost its connection.
 func (l *load) stop(t *testing.T) {
 	t.Helper()
+	require.Eventually(t, func() bool { // or it has not begun
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.sent > 0 || len(l.errs) > 0
+	}, testserver.Patience, time.Millisecond)
 	l.cancel()
 	l.wait.Wait()
 	require.NoError(t, errors.Join(l.errs...))
-	require.NotZero(t, l.sent)
 }
 
 func (l *load) write(ctx context.Context, s *testserver.Server, w *words) error {

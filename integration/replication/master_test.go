@@ -207,3 +207,28 @@ func TestSlowReplica(t *testing.T) {
 	require.EqualValues(t, 2, stat(t, master, "client_output_buffer_limit_disconnections"))
 	require.Less(t, memory("mem_total_replication_buffers"), int64(3<<20))
 }
+
+// TestLostSyncs has a replica lose its full synchronization because it reads too slowly, again and
+// again. The next attempt waits longer each time, and one that succeeds ends that.
+func TestLostSyncs(t *testing.T) {
+	t.Parallel()
+	master := godwit.Run(t, "--repl-backlog-size", "16kb",
+		"--client-output-buffer-limit", "replica 1mb 0 0")
+	ask := func() *rawReplica {
+		a := rawReplicaOf(t, master.Addr, nil)
+		a.full("capa eof listening-port 7777")
+		return a
+	}
+	for _, pause := range []string{"1 times in a row: the next one begins 1s",
+		"2 times in a row: the next one begins 2s"} {
+		a := ask()
+		for range 3 {
+			do(t, master, "SET", "big", strings.Repeat("x", 1<<20))
+		}
+		_, err := io.Copy(io.Discard, a.r)
+		require.NoError(t, err)
+		require.NoError(t, master.WaitLog(pause))
+	}
+	ask().begin(master)
+	require.NoError(t, master.WaitLog("begins in 2000 ms"))
+}

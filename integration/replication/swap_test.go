@@ -17,7 +17,7 @@ import (
 // data answers until the new is whole, also while syncs are cut halfway.
 func TestSwap(t *testing.T) {
 	seed := testseed.New(t)
-	pairs := []pair{{godwit, godwit}, {redis8, godwit}, {redis7, godwit}, {valkey9, godwit}}
+	pairs := []pair{{godwit, godwit}, {redis8, godwit}}
 	forPairs(t, pairs, func(t *testing.T, p pair) {
 		const keys = 1000
 		master, replica := p.start(t, "--repl-diskless-load", "swapdb", "--repl-backlog-size",

@@ -23,7 +23,7 @@ func infoStats(t *infoText) {
 	t.num("total_net_repl_output_bytes", e.ReplOutput())
 	t.fixed("instantaneous_input_kbps", float64(e.InputPerSecond())/1024, 2)
 	t.fixed("instantaneous_output_kbps", float64(e.OutputPerSecond())/1024, 2)
-	t.str("instantaneous_input_repl_kbps", "0.00")
+	t.fixed("instantaneous_input_repl_kbps", float64(e.ReplInputPerSecond())/1024, 2)
 	t.fixed("instantaneous_output_repl_kbps", float64(e.ReplOutputPerSecond())/1024, 2)
 	t.num("rejected_connections", s.RejectedConnections)
 	t.num("sync_full", s.SyncFull)

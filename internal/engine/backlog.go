@@ -58,7 +58,7 @@ func (e *Engine) feedReplicas() {
 	if s.backlog == nil {
 		return
 	}
-	if s.ask && !e.Feed.InUnit() {
+	if s.ask && e.repl.master == nil && !e.Feed.InUnit() { // a replica passes on, and adds nothing
 		s.ask = false
 		e.propagateAlive([]byte("REPLCONF"), []byte("GETACK"), []byte("*"))
 	}
@@ -135,6 +135,7 @@ func (e *Engine) cutReplica(r *Replica, n int64, limit string, args ...any) {
 		e.Describe(r.Client, int(n)), n, r.Name(), r.State, fmt.Sprintf(limit, args...),
 		e.Cfg.ReplBacklogSize)
 	e.Stats.ClientOutBufLimit++
+	e.noteLostSync(r)
 	r.Client.closeSoon()
 }
 

@@ -15,6 +15,7 @@ type cronState struct {
 	sampledAt int64
 	ops       metrics.Rate
 	in, out   metrics.Rate
+	replIn    metrics.Rate
 	replOut   metrics.Rate
 	cycles    metrics.Rate
 	cycleLen  metrics.Rate // ns a cycle
@@ -25,6 +26,7 @@ func (s *cronState) reset(e *Engine) {
 	s.ops.Start(e.Steady(), e.Stats.Commands)
 	s.in.Start(e.Steady(), e.Stats.NetIn)
 	s.out.Start(e.Steady(), e.Stats.NetOut)
+	s.replIn.Start(e.Steady(), e.Stats.ReplIn)
 	s.replOut.Start(e.Steady(), e.ReplOutput())
 	s.cycles.Start(e.Steady(), e.Stats.Loop.Cycles)
 	s.cycleLen.Start(e.Stats.Loop.Cycles, e.Stats.Loop.Nanos)
@@ -120,6 +122,7 @@ func (e *Engine) sampleRates() {
 	s.ops.Sample(e.Steady(), e.Stats.Commands)
 	s.in.Sample(e.Steady(), e.Stats.NetIn)
 	s.out.Sample(e.Steady(), e.Stats.NetOut)
+	s.replIn.Sample(e.Steady(), e.Stats.ReplIn)
 	s.replOut.Sample(e.Steady(), e.ReplOutput())
 	s.cycles.Sample(e.Steady(), e.Stats.Loop.Cycles)
 	s.cycleLen.SampleMean(e.Stats.Loop.Cycles, e.Stats.Loop.Nanos)
@@ -215,6 +218,9 @@ func (e *Engine) InputPerSecond() int64 { return e.cron.in.PerSecond() }
 
 // OutputPerSecond returns the rate of bytes sent.
 func (e *Engine) OutputPerSecond() int64 { return e.cron.out.PerSecond() }
+
+// ReplInputPerSecond returns the rate of bytes received from the master.
+func (e *Engine) ReplInputPerSecond() int64 { return e.cron.replIn.PerSecond() }
 
 // ReplOutputPerSecond returns the rate of bytes sent to replicas.
 func (e *Engine) ReplOutputPerSecond() int64 { return e.cron.replOut.PerSecond() }

@@ -43,6 +43,7 @@
 //	localkeys.go        keys that clients of a writable replica have changed
 //	propagate.go        sending what commands change to log and replicas
 //	replicalist.go      what is known of replicas, and how many count
+//	syncpause.go        what a replica waits for that has lost its full synchronization
 //
 //	watch.go            WATCH
 //	multi.go            the queue of a transaction

@@ -54,7 +54,7 @@ func (e *Engine) startFullSyncs() {
 	}
 	var first *Replica
 	for _, r := range s.list {
-		if r.waits() && (first == nil || r.since < first.since) {
+		if r.due(e) && (first == nil || r.since < first.since) {
 			first = r
 		}
 	}
@@ -64,7 +64,7 @@ func (e *Engine) startFullSyncs() {
 	need := e.needOf(first)
 	var members []*Replica
 	for _, r := range s.list {
-		if r.waits() && e.needOf(r) == need {
+		if r.due(e) && e.needOf(r) == need {
 			members = append(members, r)
 		}
 	}
@@ -211,6 +211,9 @@ func (e *Engine) transferred(r *Replica, sent int64, err error) {
 		return
 	}
 	e.enterState(r, ReplicaOnline)
+	if r.legacy {
+		e.settle(r) // it will not acknowledge anything
+	}
 	if !r.onACK {
 		e.stream(r)
 	}
@@ -225,6 +228,7 @@ func (e *Engine) failSync(r *Replica, err error) {
 	if errors.As(err, &slow) && slow.Timeout() && !errors.Is(err, backlog.ErrStalled) {
 		e.Log.Warning("Disconnecting timedout replica (full sync): %s has taken nothing of the "+
 			"snapshot for repl-timeout (%d s)", r.Name(), e.Cfg.ReplTimeout)
+		e.noteLostSync(r)
 	} else {
 		e.Log.Warning("Synchronization with replica %s failed: %s", r.Name(), err)
 	}

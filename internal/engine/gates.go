@@ -39,12 +39,9 @@ func (e *Engine) gates(c *Ctx) refusal {
 		flags = e.scriptFlags(c, flags)
 	}
 	switch {
-	// The log and the master are obeyed; a pause is for the master too.
+	// The master is obeyed.
 	case cl.Origin != OriginConnection:
-		if e.pause.active && e.postpone(c) {
-			return held
-		}
-		return passed
+		return e.masterGates(c, flags)
 	// Only the configuration opens DEBUG and MODULE, whatever rights a user has.
 	case cmd.Protected != spec.Open && !e.opened(cmd, cl):
 		return guardText(cmd)
@@ -61,6 +58,19 @@ func (e *Engine) gates(c *Ctx) refusal {
 		}
 	}
 	return e.stateGates(c, flags)
+}
+
+// masterGates returns held for a command of the master that does not run now, or passed.
+func (e *Engine) masterGates(c *Ctx, flags spec.Flag) refusal {
+	switch {
+	// The master's commands wait for the end of a pause like all others.
+	case e.pause.active && e.postpone(c):
+		return held
+	// What cannot be kept on disk is not acknowledged to the master, unless it has to be.
+	case flags&spec.Write != 0 && e.diskError() != "" && !e.goesOnWithoutDisk(c.Client):
+		return held
+	}
+	return passed
 }
 
 // stateGates returns why the state of the server refuses a command of a client, or passed.

@@ -93,7 +93,8 @@ func TestOrderOfGates(t *testing.T) {
 
 // TestMasterIsObeyed checks that a master's command passes all gates but the first and the last.
 func TestMasterIsObeyed(t *testing.T) {
-	f := newFixture(t, "enable-debug-command yes\nsave 1 1")
+	f := newFixture(t, "enable-debug-command yes\nsave 1 1\n"+
+		"replica-ignore-disk-write-errors yes")
 	f.c.Origin = OriginMaster
 	cases := gateCases()
 	for _, g := range cases[1 : len(cases)-1] {

@@ -56,6 +56,11 @@ func (e *Engine) AckMaster() {
 
 var ackWords = [][]byte{[]byte("REPLCONF"), []byte("ACK"), []byte("FACK")}
 
+// reached reports whether more is on disk than the master knows.
+func (f *fackState) reached(e *Engine) bool {
+	return f.marked && e.LogOn() && f.log <= e.persist.aof.Synced()
+}
+
 // at returns the replication offset up to which the log is on disk, as far as is known.
 func (f *fackState) at(e *Engine) int64 {
 	log := e.persist.aof

@@ -8,6 +8,30 @@ func (e *Engine) linkDown() bool {
 // servesNothing reports whether the data is old and must not be served (replica-serve-stale-data).
 func (e *Engine) servesNothing() bool { return e.linkDown() && !e.Cfg.ReplicaServeStaleData }
 
+// goesOnWithoutDisk reports whether the master's commands run although the disk fails
+// (replica-ignore-disk-write-errors). If not, it gives the link up until that is over.
+func (e *Engine) goesOnWithoutDisk(c *Client) bool {
+	if !e.Cfg.ReplicaIgnoreDiskErrors {
+		e.Log.Warning("The link to the master is given up until commands can be written to disk "+
+			"again (replica-ignore-disk-write-errors): %s", e.diskError())
+		c.CloseASAP = true
+		return false
+	}
+	if m := &e.masterErrors; m.diskAt == 0 || e.Steady()-m.diskAt >= diskWarnMs {
+		m.diskAt = e.Steady()
+		e.Log.Warning("Replica is applying a command it is unable to write to disk.")
+	}
+	return true
+}
+
+// diskWarnMs is the time between two warnings that the disk fails.
+const diskWarnMs = 10_000
+
+// waitsForDisk reports whether the link to the master has to wait for the disk.
+func (e *Engine) waitsForDisk() bool {
+	return !e.Cfg.ReplicaIgnoreDiskErrors && e.diskError() != ""
+}
+
 // readOnly reports whether the server refuses writes of its clients because it is a replica.
 func (e *Engine) readOnly() bool { return e.repl.master != nil && e.Cfg.ReplicaReadOnly }
 

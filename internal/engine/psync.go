@@ -115,7 +115,7 @@ func (e *Engine) goOn(r *Replica, id string, at int64) bool {
 			r.Name(), at, b.First, b.First+b.History, e.Cfg.ReplBacklogSize)
 		return false
 	}
-	r.reader, r.acked, r.from = reader, at-1, at-1
+	r.reader, r.acked, r.from, r.settled = reader, at-1, at-1, true
 	answer := "+CONTINUE\r\n"
 	if r.CapPsync2 {
 		answer = fmt.Sprintf("+CONTINUE %s\r\n", h.id)
@@ -132,11 +132,15 @@ func (e *Engine) goOn(r *Replica, id string, at int64) bool {
 func (e *Engine) fullResync(r *Replica) {
 	e.Stats.SyncFull++
 	e.enterState(r, ReplicaWaits)
+	pause := e.syncPause(r)
+	r.since += pause
 	e.startFullSyncs()
 	if !r.waits() {
 		return
 	}
-	if e.persist.busy() {
+	if pause > 0 {
+		e.Log.Notice("The full synchronization of replica %s begins in %d ms", r.Name(), pause)
+	} else if e.persist.busy() {
 		e.Log.Notice("Another snapshot is running: replica %s waits for the next one", r.Name())
 	} else {
 		e.Log.Notice("Delay next BGSAVE for diskless SYNC (repl-diskless-sync-delay %d)",

@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // replicationCron does what replicas need of time: pings, timeouts, delayed snapshots, the end of
 // the backlog. It is called in every turn of the cron.
 func (e *Engine) replicationCron() {
@@ -14,6 +16,7 @@ func (e *Engine) replicationCron() {
 		return
 	}
 	s.cronAt = e.Steady()
+	e.forgetLostSyncs()
 	if s.full != nil && !s.full.wanted() {
 		e.cancelSync()
 		s.full.end(errNoSnapshot)
@@ -72,8 +75,7 @@ func (e *Engine) expireBacklog() {
 // dropReplicas ends the connections of all replicas: what they have is not what this server has
 // any more. Those that come back get a full sync, unless the new history has theirs.
 func (e *Engine) dropReplicas() {
-	s := &e.repl.slaves
-	for len(s.list) > 0 {
-		e.Kill(s.list[0].Client)
+	for _, r := range slices.Clone(e.repl.slaves.list) {
+		e.Kill(r.Client)
 	}
 }

@@ -65,6 +65,9 @@ func (c *Client) follows() bool { return c.replica != nil && c.replica.State != 
 // waits reports whether the replica waits for a snapshot to begin.
 func (r *Replica) waits() bool { return r.State == ReplicaWaits && !r.Client.CloseASAP }
 
+// due reports whether a snapshot may begin for the replica.
+func (r *Replica) due(e *Engine) bool { return r.waits() && r.since <= e.Steady() }
+
 // Lag returns the number of bytes of the stream that wait for the replica.
 func (r *Replica) Lag() int64 {
 	if r.reader == nil {

@@ -13,6 +13,7 @@ type replicas struct {
 	fed     int64            // offset up to which connections know that there is something
 	full    *fullSync        // the snapshot that is being made for replicas, nil if none is
 	good    int              // of them, as min-replicas-to-write counts
+	lost    map[string]*lostSyncs
 
 	alone  int64 // steady ms since when there are none
 	pinged int64 // steady ms
@@ -65,6 +66,7 @@ type Replica struct {
 	from    int64           // offset that it began at
 	onACK   bool            // the stream begins with the first REPLCONF ACK
 	streams bool            // the connection writes the stream
+	settled bool            // it has acknowledged some of it
 	since   int64           // steady ms, of the state
 	acked   int64           // offset that it has
 	synced  int64           // offset that it has on disk, -1 if it does not say

@@ -154,7 +154,7 @@ func (e *Engine) masterCron() {
 		e.Kill(c)
 		return
 	}
-	if now-m.ackedAt >= ackMs {
+	if now-m.ackedAt >= ackMs || m.fack.reached(e) {
 		e.AckMaster()
 	}
 }

@@ -112,8 +112,11 @@ func (e *Engine) noteMasterError(cmd *spec.Command, msg string) {
 	}
 }
 
-// masterErrors is how many errors of the master's commands were logged in a second.
-type masterErrors struct{ second, logged int64 }
+// masterErrors is what was logged of the master's commands.
+type masterErrors struct {
+	second, logged int64 // errors in a second
+	diskAt         int64 // steady ms of the last warning about the disk
+}
 
 // maxErrorLines is how many errors of the master's commands are logged in a second.
 const maxErrorLines = 10

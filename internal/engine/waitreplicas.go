@@ -19,6 +19,7 @@ func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
 	r.ackedAt = e.Steady()
 	r.acked = max(r.acked, min(offset, e.Feed.Offset()))
 	r.synced = max(r.synced, min(synced, e.Feed.Offset()))
+	e.settle(r)
 	if r.onACK {
 		r.onACK = false
 		e.stream(r)

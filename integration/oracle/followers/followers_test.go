@@ -137,7 +137,7 @@ func (p *play) prepare(all []*diff.Server) {
 	case testserver.Redis7:
 		reference, version = diff.Redis7, "7.0.15"
 	}
-	skipped := leftOut(t)
+	skipped := p.leftOut()
 	cov, err := diff.CommonTo(version, func(name string) bool { return !skipped(name) }, all...)
 	require.NoError(t, err)
 	p.gen, err = diff.NewGenerator(diff.GenConfig{Keys: 10, Clients: 4, DBs: 3,
@@ -177,14 +177,19 @@ func (p *play) kinds() []string {
 }
 
 // leftOut returns which commands are never sent: those that the oracle leaves out, and those of
-// left_out.txt.
-func leftOut(t *testing.T) func(name string) bool {
+// left_out.txt that do not name another kind of server.
+func (p *play) leftOut() func(name string) bool {
+	t := p.T
 	var patterns []string
 	for _, name := range []string{"../known_differences.txt", "left_out.txt"} {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
-			if f := strings.Fields(line); len(f) > 1 && f[1] == diff.Skip && line[0] != '#' {
+			f := strings.Fields(line)
+			if len(f) < 2 || line[0] == '#' {
+				continue
+			}
+			if f[1] == diff.Skip || slices.Contains(p.all(), testserver.Kind(f[1])) {
 				patterns = append(patterns, f[0])
 			}
 		}
