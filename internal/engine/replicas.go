@@ -74,6 +74,12 @@ type Replica struct {
 	soft    int64           // steady ms since when it is over the soft output limit, 0 if it is not
 }
 
+// lostSyncs are the attempts of a replica that have failed in a row.
+type lostSyncs struct {
+	n  int
+	at int64 // steady ms of the last
+}
+
 // StreamConn is a Conn that can be sent a snapshot and the replication stream. Its methods are
 // called with the executor held.
 type StreamConn interface {
