@@ -89,7 +89,7 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) 
 	e.EnterBetween()
 	defer e.Release()
 	if db := loaded.Point.DB; err == nil && db < e.KS.Databases() {
-		a.master.db = db
+		a.db = db
 	}
 	if aside {
 		return a.endAside(beside, err)
@@ -200,6 +200,7 @@ func (a *LinkAttempt) join() {
 	} else {
 		e.joinHistory(a.answer.ID, a.answer.Offset)
 	}
+	m.db = a.db // not before the log has noted where its data was
 	e.Log.Notice("MASTER <-> REPLICA sync: Finished with success")
 	e.turnLog(true)
 }
