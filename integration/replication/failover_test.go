@@ -50,7 +50,8 @@ func TestFailover(t *testing.T) {
 				func(info map[string]string) bool {
 					return info["master_failover_state"] == "no-failover"
 				}))
-			require.Equal(t, acked+1, must(t, replica, "INCR", "n").Int, "round %d", round)
+			acked++ // by the next line, should the client of the next round have no time for any
+			require.Equal(t, acked, must(t, replica, "INCR", "n").Int, "round %d", round)
 			require.EqualValues(t, 1-round, stat(t, master, "sync_full"), "round %d", round)
 			require.NoError(t, replica.WaitSame(master))
 			master, replica = replica, master

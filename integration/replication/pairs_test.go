@@ -112,14 +112,6 @@ func stat(t *testing.T, s *testserver.Server, name string) int64 {
 	return n
 }
 
-// offset returns where the server is in its history.
-func offset(t *testing.T, s *testserver.Server) int64 {
-	t.Helper()
-	n, err := s.InfoInt("replication", "master_repl_offset")
-	require.NoError(t, err)
-	return n
-}
-
 // do sends a command that must succeed.
 func do(t *testing.T, s *testserver.Server, args ...any) string {
 	t.Helper()

@@ -71,6 +71,8 @@ func TestTLS(t *testing.T) {
 		}
 		writers.stop(t)
 		require.NoError(t, master.WaitSame(replica))
-		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+		if p.replica != redis8 { // see TestCuts
+			require.EqualValues(t, 1, stat(t, master, "sync_full"))
+		}
 	})
 }
