@@ -60,8 +60,8 @@ var hiddenNames = []string{
 var ownNames = []string{"port", "unixsocket", "dir"}
 
 // ownDefaults are directives with another default here. Defragmentation costs nothing while there
-// is nothing to do, and is to serve small data sets too.
-var ownDefaults = []string{"activedefrag", "active-defrag-ignore-bytes"}
+// is nothing to do, and is to serve small data sets too. The backlog is as long as Valkey's.
+var ownDefaults = []string{"activedefrag", "active-defrag-ignore-bytes", "repl-backlog-size"}
 
 // askPeer asks a running peer for its directives.
 func askPeer(t *testing.T, p testserver.Peer) []peerDirective {
@@ -139,7 +139,7 @@ func TestEveryDirectiveRefusesAsRedis8(t *testing.T) {
 	p := testserver.Redis
 	dir := t.TempDir()
 	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir,
-		"--active-defrag-ignore-bytes", "100mb"} // one of ownDefaults
+		"--active-defrag-ignore-bytes", "100mb", "--repl-backlog-size", "1mb"} // of ownDefaults
 	c, out := runServer(t, p.Program(t, "server"), dir, "", args...)
 	require.NotNil(t, c, out)
 	mine, err := Load(args, nil)

@@ -130,7 +130,8 @@ func bothServers(t *testing.T) (*client.Client, *Config) {
 	t.Helper()
 	dir := t.TempDir()
 	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir,
-		"--active-defrag-ignore-bytes", "100mb"} // whose default is not Redis's
+		"--active-defrag-ignore-bytes", "100mb", // whose default is not Redis's
+		"--repl-backlog-size", "1mb"} // likewise
 	c, out := runRedis(t, dir, "", args...)
 	if c == nil {
 		t.Fatal(out)

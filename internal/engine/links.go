@@ -65,7 +65,8 @@ func (e *Engine) Link(addr string, timeout time.Duration) (*Link, error) {
 			break
 		}
 	}
-	nc, err := e.Dialer.Dial(DialOptions{Addr: addr, Timeout: timeout})
+	nc, err := e.Dialer.Dial(DialOptions{Addr: addr, TLS: e.Cfg.TLSReplication,
+		Timeout: timeout})
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,6 @@ import "time"
 // another one at once, and for ever. So each attempt that ends like that makes the next one wait
 // longer: the master is not busy with snapshots that are of no use, and the log says what helps.
 
-// lostSyncs are the attempts of a replica that have failed in a row.
-type lostSyncs struct {
-	n  int
-	at int64 // steady ms of the last
-}
-
 const (
 	firstSyncPause = time.Second
 	maxSyncPause   = time.Minute
