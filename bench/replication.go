@@ -158,6 +158,10 @@ func (b *bench) joined(master, replica *server, r *syncResult) error {
 	start := time.Now()
 	err = follow(replica, master)
 	r.took = time.Since(start)
+	if err == nil { // a forked child says what it had to copy when it ends
+		err = master.WaitInfo("persistence", "without a snapshot",
+			func(info map[string]string) bool { return info["rdb_bgsave_in_progress"] == "0" })
+	}
 	close(stopped)
 	if err = errors.Join(err, <-watched); err != nil {
 		return err

@@ -102,6 +102,7 @@ type LinkAttempt struct {
 	master *Master
 	began  int64 // steady ms
 	answer upstream.Answer
+	db     int // what the stream has selected behind the RDB file
 }
 
 // SyncProgress says how much of an RDB file has been received.
