@@ -106,6 +106,7 @@
 //	storehost.go        the engine as package persist sees it
 //	asideload.go        loading data beside that which is served
 //	save.go             SAVE, BGSAVE, save points, DEBUG RELOAD
+//	rdbchannel.go       replicas that take snapshot and stream at once
 //	fullsync.go         snapshots for replicas, and how they are sent
 //	psync.go            SYNC and PSYNC
 //	replicacron.go      pings, timeouts, delays, the end of the backlog

@@ -22,7 +22,11 @@ import (
 //	snapshot ─→ file ─┬─ transfer ─→ socket      $<length>  RDB
 //	                  └─ transfer ─→ socket      then the stream
 //
-// Replicas that do not know the first form, or all under repl-diskless-sync no, get the second. A
+//	snapshot ─→ Pipe ─── transfer ─→ second socket      $EOF:<mark>  RDB  <mark>
+//	                                 first socket       the stream, at once
+//
+// Replicas that do not know the first form, or all under repl-diskless-sync no, get the second. The
+// third is for replicas with an RDB channel (see rdbchannel.go). A
 // transfer runs beside the executor, and the snapshot is not held up by a replica until the pipe is
 // full. Then the slowest one decides for all, as in Redis, for as long as repl-timeout.
 
@@ -43,7 +47,7 @@ type syncNeed struct {
 func (e *Engine) needOf(r *Replica) syncNeed {
 	return syncNeed{persist.SyncOptions{Target: r.target(e), NoCompress: r.NoCompress,
 		NoChecksum: r.NoChecksum, Functions: r.FunctionsOnly},
-		e.Cfg.ReplDisklessSync && r.CapEOF}
+		(e.Cfg.ReplDisklessSync || r.main != nil) && r.CapEOF}
 }
 
 // startFullSyncs begins a snapshot for replicas that have waited long enough, if none runs.
@@ -105,7 +109,7 @@ func (e *Engine) fullSync(need syncNeed, members []*Replica) {
 		e.beginLoading(r)
 		if f.pipe != nil {
 			e.transfer(r, pipeTransfer(f.pipe, i, e.hexID(40), e.replTimeout()))
-			r.onACK = true
+			r.onACK = r.main == nil
 		}
 	}
 }
@@ -125,22 +129,15 @@ func (e *Engine) replTimeout() time.Duration {
 // beginLoading tells a replica its place in the history, and pins the stream from there on.
 func (e *Engine) beginLoading(r *Replica) {
 	at := e.Feed.Offset()
-	r.reader, _ = e.repl.slaves.backlog.Open(at) // the end is always there
-	r.acked, r.from = at, at
+	if r.main != nil {
+		e.beginBoth(r.main, at)
+	} else {
+		e.pin(r, at)
+	}
 	if !r.legacy {
 		e.say(r, fmt.Sprintf("+FULLRESYNC %s %d\r\n", e.repl.id, at))
 	}
 	e.enterState(r, ReplicaLoads)
-}
-
-// say sends the replica a line outside of its own commands.
-func (e *Engine) say(r *Replica, line string) {
-	c := r.Client
-	if c.W.Buf == nil {
-		c.W.Buf = e.LendBuffer()
-	}
-	c.W.Buf = append(c.W.Buf, line...)
-	e.pushed(c)
 }
 
 // openSync opens what the snapshot is written to.
@@ -192,6 +189,8 @@ func (e *Engine) transfer(r *Replica, write func(net.Conn, *int64) error) {
 		e.Stats.NetOut += sent
 		if c.replica == r {
 			e.transferred(r, sent, err)
+		} else if r.main != nil { // a replica closes its RDB channel when it has everything
+			e.channelDone(r, err)
 		}
 	})
 	e.pushed(c)
@@ -205,6 +204,11 @@ func (e *Engine) transferred(r *Replica, sent int64, err error) {
 	}
 	e.Log.Notice("Synchronization with replica %s succeeded: %d bytes in %d ms", r.Name(), sent,
 		e.Steady()-r.since)
+	if r.main != nil {
+		e.channelDone(r, nil)
+		e.enterState(r, ReplicaLoaded)
+		return
+	}
 	if r.RDBOnly {
 		r.reader.Close()
 		e.enterState(r, ReplicaLoaded)
@@ -233,4 +237,7 @@ func (e *Engine) failSync(r *Replica, err error) {
 		e.Log.Warning("Synchronization with replica %s failed: %s", r.Name(), err)
 	}
 	r.Client.closeSoon()
+	if r.main != nil {
+		e.channelDone(r, err)
+	}
 }

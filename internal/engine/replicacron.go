@@ -48,6 +48,10 @@ func (e *Engine) careForReplica(r *Replica) {
 	case r.State == ReplicaWaits,
 		r.State == ReplicaLoads && e.repl.slaves.full != nil && e.repl.slaves.full.file != nil:
 		e.say(r, "\n")
+	case r.State == ReplicaPairs && r.channel == nil && e.Steady()-r.since > limit:
+		e.Log.Warning("Disconnecting timedout replica (full sync): %s has not opened its RDB "+
+			"channel for repl-timeout (%d s)", r.Name(), e.Cfg.ReplTimeout)
+		r.Client.closeSoon()
 	case r.State == ReplicaOnline && !r.legacy && silent > limit:
 		e.Log.Warning("Disconnecting timedout replica (streaming sync): %s has sent no REPLCONF "+
 			"ACK for %d s (repl-timeout %d)", r.Name(), silent/1000, e.Cfg.ReplTimeout)
