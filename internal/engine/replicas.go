@@ -139,9 +139,3 @@ func (f *fullSync) wanted() bool {
 	}
 	return false
 }
-
-// lostSyncs are the attempts of a replica that have failed in a row.
-type lostSyncs struct {
-	n  int
-	at int64 // steady ms of the last
-}
