@@ -6,7 +6,7 @@ import (
 )
 
 // debugLaterSubs returns the subcommands of DEBUG that belong to replication and clusters. They
-// answer as those of a Redis that has no replicas and is in no cluster.
+// answer as those of a Redis that is in no cluster.
 func debugLaterSubs() []debugSub {
 	return []debugSub{
 		{"replicate", 3, 1 << 20, " <string> ...",
@@ -15,7 +15,7 @@ func debugLaterSubs() []debugSub {
 				c.OK()
 			}},
 		{"repl-pause", 3, 3, " <clear|after-fork|before-rdb-channel|on-streaming-repl-buf>",
-			[]string{"Pause in the middle of a replication, of which there is none."},
+			[]string{"Pause in the middle of a replication, which is not done."},
 			func(c *engine.Ctx) {
 				for _, at := range []string{"clear", "after-fork", "before-rdb-channel",
 					"on-streaming-repl-buf"} {

@@ -4,14 +4,10 @@ import (
 	"godwit/internal/engine"
 )
 
-// errNoReplication is the reply to a command that would make the server a replica, or a master of
-// one.
-const errNoReplication = "ERR This server has no replication"
-
 var _ = family(replicationHandlers)
 
-// replicationHandlers returns commands that act as on a master without replicas. A command that
-// would start replication fails with an error of Godwit's own.
+// replicationHandlers returns the commands that change a server's role, or make a replica of a
+// client.
 func replicationHandlers() engine.Handlers {
 	return engine.Handlers{
 		"replicaof": replicaofCmd,

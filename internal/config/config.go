@@ -210,7 +210,6 @@ type Config struct {
 	ReplDisklessLoad            string
 	ReplRDBChannel              bool
 	ReplicaFullSyncBufferLimit  int64 // bytes
-	RDBDelSyncFiles             bool
 	PropagationErrorBehavior    string
 	BindSourceAddr              string
 	ReplForeignSketches         string

@@ -28,7 +28,7 @@ var replicationCommands = []*Command{
 	},
 	{
 		Name: "failover", Arity: -1, Flags: Admin | NoScript | Stale, Since: "6.2.0",
-		Summary: "Hands the master role over to a replica. This server has none.",
+		Summary: "Hands the role of the master over to a replica.",
 		Args: []Arg{
 			Block("target", Str("host"), Int("port"), Tok("force").Opt()).Tokened("TO").Opt(),
 			Tok("abort").Opt(), Int("milliseconds").Tokened("TIMEOUT").Opt(),
