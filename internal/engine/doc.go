@@ -39,6 +39,7 @@
 //	replicas.go         servers that copy this one: the types
 //	master.go           the server that this one copies: the types
 //	replication.go      the history of the data set: ids and offsets
+//	masterkept.go       what is kept of the stream during a full synchronization
 //	masterstate.go      what follows from the state of the link to the master
 //	localkeys.go        keys that clients of a writable replica have changed
 //	propagate.go        sending what commands change to log and replicas

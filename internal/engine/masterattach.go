@@ -26,7 +26,8 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 		e.Log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
 	}
 	e.ensureBacklog()
-	m.client, m.attempt, m.state = c, nil, LinkConnected
+	m.keptBytes()
+	m.client, m.attempt, m.state, m.kept = c, nil, LinkConnected, a.Kept
 	m.failures, m.retryAt, m.attempts = 0, 0, 0
 	m.upSince = e.Steady()
 	if m.downSince != 0 {

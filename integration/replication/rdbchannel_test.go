@@ -1,0 +1,141 @@
+package replication
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testseed"
+	"godwit/internal/testserver"
+)
+
+// askChannel opens a replica's two connections, up to the second one's PSYNC.
+func askChannel(t *testing.T, master *testserver.Server) (main, channel *rawReplica) {
+	t.Helper()
+	main = rawReplicaOf(t, master.Addr, nil)
+	require.Equal(t, "+OK",
+		main.ask("REPLCONF listening-port 7777 capa eof capa psync2 capa rdb-channel-repl"))
+	var id int
+	_, err := fmt.Sscanf(main.ask("PSYNC ? -1"), "+RDBCHANNELSYNC %d", &id)
+	require.NoError(t, err)
+	waitState(t, master, "wait_bgsave")
+	channel = rawReplicaOf(t, master.Addr, nil)
+	require.Equal(t, "-ERR Unrecognized RDB client id: 99999",
+		channel.ask("REPLCONF main-ch-client-id 99999"))
+	require.Equal(t, "+OK", channel.ask(fmt.Sprintf("REPLCONF capa eof rdb-only 1 rdb-channel 1 "+
+		"main-ch-client-id %d listening-port 7777", id)))
+	channel.send("PSYNC ? -1")
+	return main, channel
+}
+
+// waitState waits until the master has one replica, in that state.
+func waitState(t *testing.T, master *testserver.Server, state string) {
+	t.Helper()
+	require.NoError(t, master.WaitInfo("replication", state, func(i map[string]string) bool {
+		return i["connected_slaves"] == "1" && strings.Contains(i["slave0"], "state="+state+",")
+	}))
+}
+
+// TestRDBChannel has a replica see all bytes of both connections.
+func TestRDBChannel(t *testing.T) {
+	forPairs(t, masters, func(t *testing.T, p pair) {
+		master := p.run(t, p.master, "--repl-diskless-sync-delay", "0", "--rdb-key-save-delay",
+			"1000")
+		noise(t, master, newRandom(t), 300)
+		main, channel := askChannel(t, master)
+		_, err := fmt.Sscanf(channel.line(), "+FULLRESYNC %s %d", &main.id, &main.offset)
+		require.NoError(t, err)
+		do(t, master, "SET", "k", "1")
+		require.Equal(t, "SELECT 0", strings.ToUpper(main.next()))
+		require.Equal(t, "SET k 1", main.next(), "the RDB has not been read yet")
+		require.Contains(t, channel.payload(), "noise:299")
+		channel.conn.Close()
+		main.ack("")
+		waitState(t, master, "online")
+		do(t, master, "SET", "k", "2")
+		require.Equal(t, "SET k 2", main.next())
+		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+	})
+}
+
+// TestRDBChannelLost loses one of the connections before the snapshot has arrived: the other one
+// ends too. With Redis some of them stay open.
+func TestRDBChannelLost(t *testing.T) {
+	t.Parallel()
+	master := godwit.Run(t, "--repl-diskless-sync-delay", "0")
+	noise(t, master, newRandom(t), 20_000) // more than sockets hold
+	for _, loseMain := range []bool{false, true} {
+		main, channel := askChannel(t, master)
+		require.Contains(t, channel.line(), "+FULLRESYNC")
+		waitState(t, master, "send_bulk_and_stream")
+		lost, other := channel, main
+		if loseMain {
+			lost, other = main, channel
+		}
+		lost.conn.Close()
+		_, err := io.Copy(io.Discard, other.r)
+		if err != nil { // it may be reset
+			require.NotContains(t, err.Error(), "timeout")
+		}
+		require.NoError(t, master.WaitInfo("replication", "alone",
+			func(i map[string]string) bool { return i["connected_slaves"] == "0" }))
+	}
+	do(t, master, "CONFIG", "SET", "repl-diskless-sync-delay", "3600")
+	main, channel := askChannel(t, master)
+	channel.conn.Close()
+	_, err := io.Copy(io.Discard, main.r)
+	require.NoError(t, err)
+	do(t, master, "CONFIG", "SET", "repl-rdb-channel", "no")
+	a := rawReplicaOf(t, master.Addr, nil)
+	require.Equal(t, "+OK", a.ask("REPLCONF capa eof capa rdb-channel-repl"))
+	a.send("PSYNC ? -1")
+	do(t, master, "CONFIG", "SET", "repl-diskless-sync-delay", "0")
+	require.Contains(t, a.line(), "+FULLRESYNC")
+}
+
+// TestRDBChannelUnderLoad has a slow line carry a snapshot while the master is written to: the
+// stream arrives at the replica meanwhile.
+func TestRDBChannelUnderLoad(t *testing.T) {
+	pairs := []pair{{redis8, godwit}, {godwit, redis8}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		// a backlog that the stream of the sync does not fit in
+		master, replica := p.start(t, "--repl-backlog-size", "16kb", "--repl-rdb-channel", "yes",
+			"--repl-diskless-sync", "yes")
+		rnd := newRandom(t)
+		noise(t, master, rnd, 4000)
+		proxy := testserver.RunProxy(t, master, rnd.Uint64())
+		proxy.Throttle(4 << 20)
+		require.NoError(t, replica.FollowAddr(proxy.Addr))
+		writers := startLoad(t, master, rnd.Uint64(), 2, p.master, p.replica)
+		waitState(t, master, "send_bulk_and_stream")
+		waitInt(t, replica, "replica_full_sync_buffer_size", 1)
+		require.NoError(t, replica.WaitLink())
+		waitState(t, master, "online")
+		writers.stop(t)
+		proxy.Throttle(0)
+		require.NoError(t, master.WaitSame(replica))
+		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+		peak, err := replica.InfoInt("replication", "replica_full_sync_buffer_peak")
+		require.NoError(t, err)
+		require.Positive(t, peak)
+		size, err := replica.InfoInt("replication", "replica_full_sync_buffer_size")
+		require.NoError(t, err)
+		require.Zero(t, size)
+	})
+}
+
+// waitInt waits until a number of INFO replication is at least that large.
+func waitInt(t *testing.T, s *testserver.Server, field string, least int64) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		n, err := s.InfoInt("replication", field)
+		return err == nil && n >= least
+	}, testserver.Patience, time.Millisecond)
+}
+
+func newRandom(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(testseed.New(t), 3)) }
