@@ -107,7 +107,7 @@ func TestRDBChannelUnderLoad(t *testing.T) {
 		master, replica := p.start(t, "--repl-backlog-size", "16kb", "--repl-rdb-channel", "yes",
 			"--repl-diskless-sync", "yes")
 		rnd := newRandom(t)
-		noise(t, master, rnd, 4000)
+		noise(t, master, rnd, 2000)
 		proxy := testserver.RunProxy(t, master, rnd.Uint64())
 		proxy.Throttle(4 << 20)
 		require.NoError(t, replica.FollowAddr(proxy.Addr))
@@ -126,6 +126,54 @@ func TestRDBChannelUnderLoad(t *testing.T) {
 		size, err := replica.InfoInt("replication", "replica_full_sync_buffer_size")
 		require.NoError(t, err)
 		require.Zero(t, size)
+	})
+}
+
+// TestRDBChannelFull lets a replica keep less of the stream than comes. The rest waits at the
+// master, and nothing is lost.
+func TestRDBChannelFull(t *testing.T) {
+	pairs := []pair{{redis8, godwit}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		master := p.run(t, p.master, "--repl-diskless-sync-delay", "0", "--rdb-key-save-delay",
+			"3000")
+		replica := p.run(t, p.replica, "--replica-full-sync-buffer-limit", "100kb")
+		noise(t, master, newRandom(t), 300)
+		require.NoError(t, replica.FollowAddr(master.Addr))
+		waitState(t, master, "send_bulk_and_stream")
+		for i := range 50 {
+			do(t, master, "SET", fmt.Sprint("big:", i), strings.Repeat("x", 200_000))
+		}
+		require.NoError(t, replica.WaitLog("Replication buffer limit has been reached"))
+		require.NoError(t, replica.WaitLink())
+		require.NoError(t, master.WaitSame(replica))
+		peak, err := replica.InfoInt("replication", "replica_full_sync_buffer_peak")
+		require.NoError(t, err)
+		require.Less(t, peak, int64(512<<10))
+		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+	})
+}
+
+// TestRDBChannelCut cuts one of a replica's connections in the middle of the snapshot.
+func TestRDBChannelCut(t *testing.T) {
+	pairs := []pair{{redis8, godwit}, {godwit, redis8}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		for which := range 2 {
+			master, replica := p.start(t, "--repl-diskless-sync-delay", "0",
+				"--rdb-key-save-delay", "5000")
+			noise(t, master, newRandom(t), 300)
+			require.NoError(t, replica.FollowAddr(master.Addr))
+			waitState(t, master, "send_bulk_and_stream")
+			do(t, master, "SET", "k", "v")
+			list := strings.Split(strings.TrimSpace(do(t, master, "CLIENT", "LIST", "TYPE",
+				"replica")), "\n")
+			require.Len(t, list, 2)
+			do(t, master, "CONFIG", "SET", "rdb-key-save-delay", "0")
+			id, _, _ := strings.Cut(strings.TrimPrefix(list[which], "id="), " ")
+			do(t, master, "CLIENT", "KILL", "ID", id)
+			require.NoError(t, replica.WaitLink())
+			require.NoError(t, master.WaitSame(replica))
+			require.EqualValues(t, 2, stat(t, master, "sync_full"))
+		}
 	})
 }
 

@@ -2,9 +2,9 @@ package engine
 
 import "math"
 
-// A full synchronization over two connections (repl-rdb-channel): the stream that comes meanwhile is
-// kept here, outside of Go's heap. When the RDB file is loaded, the connection runs what was kept
-// like any other input, some in each turn, and goes on with what the socket has.
+// A full synchronization over two connections (repl-rdb-channel): the stream that comes meanwhile
+// is kept here, outside of Go's heap. When the RDB file is loaded, the connection runs what was
+// kept like any other input, some in each turn, and goes on with what the socket has.
 
 // keepLimit returns how much of the stream may be kept.
 func (e *Engine) keepLimit() int64 {

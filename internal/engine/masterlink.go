@@ -34,7 +34,8 @@ func (e *Engine) connectMaster() {
 			Failover: e.failover.step == failoverRuns,
 			Channel:  e.Cfg.ReplRDBChannel && !m.oneLine,
 		},
-		Timeout: timeout, KeepLimit: e.keepLimit(), e: e, master: m, began: e.Steady(), Close: func() {},
+		KeepLimit: e.keepLimit(),
+		Timeout:   timeout, e: e, master: m, began: e.Steady(), Close: func() {},
 	}
 	if m.cached {
 		a.Hello.ID, a.Hello.Offset = e.repl.id, e.Feed.Offset()

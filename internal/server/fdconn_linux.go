@@ -61,8 +61,7 @@ func (c *fdConn) Ready(events uint32) {
 		if c.gone = events&(evloop.Hangup|evloop.Error) != 0; c.gone {
 			c.enqueue()
 		}
-	case c.kept != nil, // its input comes before that of the socket
-		c.running,   // a busy script of its own: see session
+	case c.kept != nil, c.running, // a busy script of its own: see session
 		c.fresh > 0, // the turn that will run what was read is still gathering
 		c.waiting:   // its input waits for another turn: reading more is no use
 		c.unread = true

@@ -1,10 +1,11 @@
 package server
 
-// What a master's stream has brought during a full synchronization is kept in blocks outside of Go's
-// heap (see rdbchannel.go). The connection runs it before what the socket has, some in each turn. It
-// does not read the socket until then.
+// What a master's stream has brought during a full synchronization is kept in blocks outside of
+// Go's heap (see rdbchannel.go). The connection runs it before what the socket has, some in each
+// turn. It does not read the socket until then.
 
-// nextKept returns some of the input that was kept, nil if nothing is left. advanceKept must follow.
+// nextKept returns some of the input that was kept, nil if nothing is left. kept.Advance must
+// follow if it returns something.
 func (s *session) nextKept() []byte {
 	if s.kept == nil {
 		return nil

@@ -58,11 +58,12 @@ const id = "0123456789abcdef0123456789abcdef01234567"
 const greeting = "+PONG\r\n+OK\r\n+OK\r\n"
 
 func TestAnswers(t *testing.T) {
+	full := Answer{Kind: Full, ID: id, Offset: 17}
 	for says, want := range map[string]struct {
 		answer Answer
 		err    string
 	}{
-		greeting + "+FULLRESYNC " + id + " 17\r\n":     {Answer{Kind: Full, ID: id, Offset: 17}, ""},
+		greeting + "+FULLRESYNC " + id + " 17\r\n":     {full, ""},
 		greeting + "\n\n+CONTINUE\r\n":                 {Answer{Kind: Continue}, ""},
 		greeting + "+CONTINUE " + id + "\r\n":          {Answer{Kind: Continue, ID: id}, ""},
 		greeting + "-ERR unknown command\r\n":          {Answer{Kind: Old}, ""},
