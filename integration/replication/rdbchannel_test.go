@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -175,6 +176,45 @@ func TestRDBChannelCut(t *testing.T) {
 			require.EqualValues(t, 2, stat(t, master, "sync_full"))
 		}
 	})
+}
+
+// TestRDBChannelElsewhere has a replica's second connection reach another server than its first
+// one. It synchronizes over one connection the next time.
+func TestRDBChannelElsewhere(t *testing.T) {
+	t.Parallel()
+	master, other := godwit.Run(t, "--repl-diskless-sync-delay", "0"), godwit.Run(t)
+	replica := godwit.Run(t)
+	do(t, master, "SET", "k", "v")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	go func() {
+		for i := 0; ; i++ {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			addr := master.Addr
+			if i == 1 {
+				addr = other.Addr
+			}
+			to, err := net.Dial("tcp", addr)
+			if err != nil {
+				from.Close()
+				continue
+			}
+			for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
+				go func() {
+					_, _ = io.Copy(way[0], way[1])
+					way[0].Close()
+				}()
+			}
+		}
+	}()
+	require.NoError(t, replica.FollowAddr(l.Addr().String()))
+	require.NoError(t, replica.WaitLink())
+	require.NoError(t, master.WaitSame(replica))
+	require.NoError(t, replica.WaitLog("Unrecognized RDB client id"))
 }
 
 // waitInt waits until a number of INFO replication is at least that large.

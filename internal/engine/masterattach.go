@@ -25,6 +25,10 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 		e.continueHistory(a.answer.ID)
 		e.Log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
 	}
+	if a.Kept != nil {
+		e.Log.Notice("MASTER <-> REPLICA sync: Starting to stream replication buffer into the db "+
+			"(%d bytes).", a.Kept.Reader(0).Lag())
+	}
 	e.ensureBacklog()
 	m.keptBytes()
 	m.client, m.attempt, m.state, m.kept = c, nil, LinkConnected, a.Kept

@@ -48,7 +48,8 @@ func (e *Engine) careForReplica(r *Replica) {
 	case r.State == ReplicaWaits,
 		r.State == ReplicaLoads && e.repl.slaves.full != nil && e.repl.slaves.full.file != nil:
 		e.say(r, "\n")
-	case r.State == ReplicaPairs && r.channel == nil && e.Steady()-r.since > limit:
+	case r.State == ReplicaPairs && (r.channel == nil || r.channel.State == ReplicaNone) &&
+		e.Steady()-r.since > limit:
 		e.Log.Warning("Disconnecting timedout replica (full sync): %s has not opened its RDB "+
 			"channel for repl-timeout (%d s)", r.Name(), e.Cfg.ReplTimeout)
 		r.Client.closeSoon()

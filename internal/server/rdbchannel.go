@@ -61,7 +61,11 @@ func (l *masterLink) openChannel(client string) (upstream.Answer, error) {
 	}) {
 		return upstream.Answer{}, errUnwanted
 	}
-	return r.conn.RDBChannel(l.a.Hello, client)
+	answer, err := r.conn.RDBChannel(l.a.Hello, client)
+	if err == nil {
+		l.s.log.Notice("Starting to receive RDB and replication stream in parallel.")
+	}
+	return answer, err
 }
 
 // keep reads the first connection until it is told to stop, or enough is kept. If the connection
