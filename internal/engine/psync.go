@@ -61,7 +61,8 @@ func (c *Ctx) beginSync() *Replica {
 		c.Err(msg)
 		return nil
 	}
-	if _, _, out := conn.Buffers(); out > 0 || len(cl.W.Buf) > 0 {
+	// Replies that are on their way already do no harm, because the stream comes behind them.
+	if len(cl.W.Buf) > 0 {
 		c.Err(errPending)
 		return nil
 	}

@@ -12,6 +12,9 @@ func (e *Engine) replicationCron() {
 	if len(s.list) > 0 {
 		e.startFullSyncs()
 	}
+	if e.Cfg.MinReplicasAckFsync && e.confirm.waiting() {
+		s.ask = true // Redis does not tell of its own accord that it has synced what it had
+	}
 	if e.Steady()-s.cronAt < 1000 {
 		return
 	}
