@@ -103,7 +103,7 @@ func (e *Engine) goOn(r *Replica, id string, at int64) bool {
 		}
 		return false
 	}
-	if at <= h.slaves.sketched && r.foreign(e) {
+	if at <= h.slaves.sketches.upto && r.foreign(e) {
 		e.Log.Notice("Partial resynchronization not accepted: the stream from %d on has sketches, "+
 			"which replica %s cannot hold", at, r.Name())
 		return false
