@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/internal/backlog"
+	"godwit/internal/invariant"
 	"godwit/internal/persist"
 	"godwit/internal/persist/rdb"
 )
@@ -126,7 +127,9 @@ func (e *Engine) replTimeout() time.Duration {
 // beginLoading tells a replica its place in the history, and pins the stream from there on.
 func (e *Engine) beginLoading(r *Replica) {
 	at := e.Feed.Offset()
-	r.reader, _ = e.repl.slaves.backlog.Open(at) // the end is always there
+	reader, ok := e.repl.slaves.backlog.Open(at)
+	invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
+	r.reader = reader
 	r.acked, r.from = at, at
 	if !r.legacy {
 		e.say(r, fmt.Sprintf("+FULLRESYNC %s %d\r\n", e.repl.id, at))

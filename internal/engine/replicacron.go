@@ -49,7 +49,7 @@ func (e *Engine) careForReplica(r *Replica) {
 	_, silent := r.Acked(e)
 	switch {
 	case r.State == ReplicaWaits,
-		r.State == ReplicaLoads && e.repl.slaves.full != nil && e.repl.slaves.full.file != nil:
+		e.repl.slaves.full.writes(r): // to a file: the replica is sent nothing yet
 		e.say(r, "\n")
 	case r.State == ReplicaOnline && !r.legacy && silent > limit:
 		e.Log.Warning("Disconnecting timedout replica (streaming sync): %s has sent no REPLCONF "+

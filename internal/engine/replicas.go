@@ -2,6 +2,7 @@ package engine
 
 import (
 	"net"
+	"slices"
 
 	"godwit/internal/backlog"
 )
@@ -128,6 +129,11 @@ func (f *fullSync) leave(r *Replica) {
 			f.pipe.Reader(i).Close()
 		}
 	}
+}
+
+// writes reports whether the snapshot is being made for the replica, and goes to a file.
+func (f *fullSync) writes(r *Replica) bool {
+	return f != nil && f.file != nil && slices.Contains(f.members, r)
 }
 
 // wanted reports whether a replica is left.
