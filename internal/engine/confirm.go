@@ -196,5 +196,5 @@ type ConfirmInfo struct {
 // ConfirmInfo returns how far replicas have confirmed writes.
 func (e *Engine) ConfirmInfo() ConfirmInfo {
 	f := &e.confirm
-	return ConfirmInfo{f.on, f.upto, len(f.queue) - f.head, f.timeouts}
+	return ConfirmInfo{f.on && e.repl.master == nil, f.upto, len(f.queue) - f.head, f.timeouts}
 }
