@@ -13,12 +13,11 @@ import (
 	"godwit/internal/testserver"
 )
 
-// oddMaster is a server that says what it is told to, whatever it hears: first its words, one for
-// each request, and then the rest. Then it closes the connection, unless it is to be silent.
+// oddMaster is a server that says what it is told to, whatever it hears: its words, one for each
+// request. Then it closes the connection, unless it is to be silent.
 type oddMaster struct {
 	name   string
 	words  []string
-	rest   string
 	silent bool
 	log    string // what the replica says of it
 }

@@ -32,5 +32,15 @@ func TestForeignSketches(t *testing.T) {
 		require.NoError(t, master.WaitCaughtUp(replica, second))
 		require.Equal(t, "1", do(t, replica, "EXISTS", "after"))
 		require.EqualValues(t, 3, stat(t, master, "sync_full"), "the stream had sketches")
+
+		do(t, master, "EVAL", "redis.call('BF.ADD','b','x') redis.call('DEL','b') "+
+			"return redis.call('SET','with it',1)", 0)
+		require.NoError(t, master.WaitSame(second))
+		require.NoError(t, replica.WaitInfo("replication", "what came with a sketch",
+			func(info map[string]string) bool {
+				v, err := replica.Do("EXISTS", "with it")
+				return err == nil && v.Int == 1
+			}))
+		require.EqualValues(t, 4, stat(t, master, "sync_full"))
 	})
 }

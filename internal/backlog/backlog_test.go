@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -235,6 +236,46 @@ func TestPipe(t *testing.T) {
 
 // TestStalledReader has one reader take nothing: the others go on without it, and what it has been
 // handed out stays until its write has ended.
+// TestPipeEndsDuringWrite ends pipes while bytes are appended to them. No block may go then that is
+// being written to, and none may stay.
+func TestPipeEndsDuringWrite(t *testing.T) {
+	pool := arena.NewPool()
+	failure := errors.New("cancelled")
+	b := make([]byte, 1<<20)
+	for range 40 {
+		p := NewPipe(pool, 1<<30, time.Hour, 1)
+		r := p.Reader(0)
+		read := make(chan error)
+		go func() {
+			for {
+				list, err := r.Wait(make([][]byte, 0, 4))
+				if err != nil {
+					r.Close()
+					read <- err
+					return
+				}
+				r.Advance(len(list[0]))
+			}
+		}()
+		wrote := make(chan error)
+		go func() {
+			for {
+				if err := p.Write(b); err != nil {
+					wrote <- err
+					return
+				}
+			}
+		}()
+		for p.Bytes() < int64(len(b)) {
+			runtime.Gosched()
+		}
+		p.End(failure)
+		require.ErrorIs(t, <-wrote, failure)
+		require.ErrorIs(t, <-read, failure)
+		require.Zero(t, pool.Used())
+	}
+}
+
 func TestStalledReader(t *testing.T) {
 	pool := arena.NewPool()
 	p := NewPipe(pool, 1, time.Millisecond, 2)

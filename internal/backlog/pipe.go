@@ -56,21 +56,36 @@ func (p *Pipe) Write(b []byte) error {
 		p.cond.Wait() // until a reader moves or goes
 		t.Stop()
 	}
-	err := p.err
-	if len(p.readers) == 0 && err == nil {
-		err = ErrNoReaders
-	}
+	err := p.writable()
+	p.busy = err == nil
 	p.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	if !p.put(b) {
-		return errMemory
-	}
+	ok := p.put(b)
 	p.mu.Lock()
-	p.publish()
+	p.busy = false
+	switch err = p.writable(); {
+	case p.over:
+		p.sweep()
+	case !ok:
+		err = errMemory
+	default:
+		p.publish()
+	}
 	p.mu.Unlock()
 	p.cond.Broadcast()
+	return err
+}
+
+// writable returns why nothing can be written any more, nil if it can. The lock must be held.
+func (p *Pipe) writable() error {
+	switch {
+	case p.err != nil:
+		return p.err
+	case p.over || len(p.readers) == 0:
+		return ErrNoReaders
+	}
 	return nil
 }
 

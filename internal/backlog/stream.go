@@ -42,6 +42,7 @@ type stream struct {
 	allocated int64  // bytes of all blocks
 	readers   []*Reader
 	over      bool  // nothing will follow: what is left goes with the last pin
+	busy      bool  // a Pipe's writer is appending without the lock: nothing may go
 	err       error // of a Pipe
 }
 
@@ -127,9 +128,10 @@ func (s *stream) trim() {
 	}
 }
 
-// sweep frees everything if the stream is over and nothing of it is pinned. The lock must be held.
+// sweep frees everything if the stream is over, nobody appends, and nothing is pinned. The lock
+// must be held.
 func (s *stream) sweep() {
-	if !s.over {
+	if !s.over || s.busy {
 		return
 	}
 	for b := s.first; b != nil; b = b.next {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,6 +63,7 @@ func TestAsideLoad(t *testing.T) {
 	require.False(t, x.s.Busy())
 	require.NoError(t, x.e.KS.Check())
 
+	time.Sleep(2 * time.Millisecond) // until h and due are due
 	require.True(t, a.Adopt())
 	require.Empty(t, x.info("loading_start_time"))
 	require.Equal(t, "0", x.info("async_loading"))

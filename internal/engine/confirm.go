@@ -16,7 +16,7 @@ func (e *Engine) configureConfirm() {
 	f := &e.confirm
 	was := f.on
 	f.on = e.Cfg.MinReplicasToAck > 0
-	if f.on && e.repl.master == nil {
+	if f.on && e.repl.master == nil && !e.loading.on {
 		e.ensureBacklog() // offsets count only then
 	}
 	f.upto = 0
@@ -66,7 +66,9 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 	case f.written != nil && !c.failed:
 		part.offset = e.unconfirmedRead(c)
 	}
-	part.own = part.offset > f.upto
+	if part.own = part.offset > f.upto; !part.own {
+		part.offset = 0
+	}
 	if cl.held == nil && !part.own {
 		return
 	}
@@ -194,5 +196,5 @@ type ConfirmInfo struct {
 // ConfirmInfo returns how far replicas have confirmed writes.
 func (e *Engine) ConfirmInfo() ConfirmInfo {
 	f := &e.confirm
-	return ConfirmInfo{f.on, f.upto, len(f.queue) - f.head, f.timeouts}
+	return ConfirmInfo{f.on && e.repl.master == nil, f.upto, len(f.queue) - f.head, f.timeouts}
 }

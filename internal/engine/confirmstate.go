@@ -67,6 +67,21 @@ type heldReply struct {
 // ackTable is the number of hashes that min-replicas-ack-reads tells apart.
 const ackTable = 1 << 16
 
+// heldBytes returns the memory of the client's held replies.
+func (c *Client) heldBytes() int {
+	if c.held == nil {
+		return 0
+	}
+	return cap(c.held.buf) + cap(c.held.parts)*heldReplyBytes
+}
+
+// heldReplyBytes is the size of a heldReply.
+const heldReplyBytes = 24
+
+// keepsOrder reports whether what the client is pushed has to stay behind replies that are held. A
+// client of RESP2 could not tell a message from the reply to its command.
+func (c *Client) keepsOrder() bool { return c.held != nil && c.W.Proto != 3 }
+
 // add appends a reply. It reports whether that is the first one which waits for its offset.
 func (u *unconfirmed) add(part heldReply, reply []byte) (first bool) {
 	last := int64(0)

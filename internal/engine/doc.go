@@ -93,10 +93,10 @@
 //	functions.go        the libraries of functions
 //	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
 //	exec.go             a client's command from its arguments to its reply
+//	masterapply.go      what the master's stream has done, acknowledgements
 //	executor.go         Enter and Leave, delivering what the batch has pushed
 //
 //	masterinfo.go       what INFO says of the link to the master
-//	masterapply.go      what the master's stream has done, acknowledgements
 //	masterlink.go       attempts to link up with the master, losing the link
 //	connections.go      clients come, go, are killed and reset
 //	certificates.go     users by their certificates

@@ -35,6 +35,9 @@ func (e *Engine) AwaitScript() {
 func (e *Engine) Leave() {
 	e.Deliver()
 	e.Commit()
+	if e.repl.master != nil {
+		e.ackSynced()
+	}
 	e.mu.Unlock()
 }
 

@@ -17,27 +17,53 @@ func (r *Replica) foreign(e *Engine) bool {
 	return !r.CapGodwit && !r.RDBOnly && e.Cfg.ReplForeignSketches == refuseSketches
 }
 
-// refusesSketches returns why a replica gets no synchronization, "" if it does.
+// refusesSketches returns why a replica gets no synchronization, "" if it does. The answer begins
+// with a word after which Redis and Valkey try again in a second.
 func (e *Engine) refusesSketches(r *Replica) string {
-	n := e.KS.Heap.Sketches()
+	n, _ := e.KS.Heap.Sketches()
 	if n == 0 || !r.foreign(e) {
 		return ""
 	}
-	e.Log.Warning("Replica %s gets no synchronization: %d keys are sketches, which only Godwit "+
-		"and servers with RedisBloom can hold. Delete them, or set repl-foreign-sketches send if "+
-		"the replica has RedisBloom.", r.Name(), n)
-	return fmt.Sprintf("ERR This master has %d sketches (BF.*, CF.*, CMS.*, TOPK.*, TDIGEST.*), "+
-		"which a replica without RedisBloom cannot hold (repl-foreign-sketches)", n)
+	if t := &e.repl.slaves.sketches; t.mayTell(r.Name(), e.Steady()) {
+		e.Log.Warning("Replica %s gets no synchronization: %d keys are sketches, which only "+
+			"Godwit and servers with RedisBloom can hold. Delete them, or set "+
+			"repl-foreign-sketches send if the replica has RedisBloom.", r.Name(), n)
+	}
+	return fmt.Sprintf("NOMASTERLINK This master has %d sketches (BF.*, CF.*, CMS.*, TOPK.*, "+
+		"TDIGEST.*), which a replica without RedisBloom cannot hold (repl-foreign-sketches)", n)
 }
 
-// noteSketches is called when the stream has got more. If there are sketches, the replicas that
-// cannot hold them are disconnected before they are sent that.
+// tellEvery is the time in ms between two lines of the log about one replica that is refused.
+const tellEvery = 60_000
+
+// mayTell reports whether it is time to log a replica's refusal again.
+func (t *sketchState) mayTell(replica string, now int64) bool {
+	for name, at := range t.told {
+		if now-at >= tellEvery {
+			delete(t.told, name)
+		}
+	}
+	if _, recent := t.told[replica]; recent {
+		return false
+	}
+	if t.told == nil {
+		t.told = map[string]int64{}
+	}
+	t.told[replica] = now
+	return true
+}
+
+// noteSketches is called when the stream has got more. If that may have commands of sketches, the
+// replicas that cannot hold them are disconnected before they are sent it.
 func (e *Engine) noteSketches() {
-	n := e.KS.Heap.Sketches()
-	if n == 0 {
+	t := &e.repl.slaves.sketches
+	now, ever := e.KS.Heap.Sketches()
+	none := now == 0 && t.now == 0 && ever == t.ever
+	t.now, t.ever = now, ever
+	if none {
 		return
 	}
-	e.repl.slaves.sketched = e.Feed.Offset()
+	t.upto = e.Feed.Offset()
 	for _, r := range e.repl.slaves.list {
 		if r.State != ReplicaLoaded && r.foreign(e) && !r.Client.CloseASAP {
 			e.Log.Warning("Disconnecting replica %s: it cannot hold sketches, and now there are "+

@@ -108,7 +108,8 @@ func (e *Engine) fullSync(need syncNeed, members []*Replica) {
 	for i, r := range members {
 		e.beginLoading(r)
 		if f.pipe != nil {
-			e.transfer(r, pipeTransfer(f.pipe, i, e.hexID(40), e.replTimeout()))
+			e.transfer(r, pipeTransfer(f.pipe, i, e.hexID(40), e.replTimeout()),
+				func() {})
 			r.onACK = r.main == nil
 		}
 	}
@@ -176,17 +177,18 @@ func (e *Engine) snapshotMade(f *fullSync, err error) {
 		case err != nil:
 			e.failSync(r, err)
 		default:
-			e.transfer(r, f.file.transfer(e.replTimeout()))
+			e.transfer(r, f.file.transfer(e.replTimeout()), func() { f.file.release(1) })
 		}
 	}
 }
 
-// transfer sends the snapshot to a replica.
-func (e *Engine) transfer(r *Replica, write func(net.Conn, *int64) error) {
+// transfer sends the snapshot to a replica, and calls done, whatever has come of it.
+func (e *Engine) transfer(r *Replica, write func(net.Conn, *int64) error, done func()) {
 	c, sent := r.Client, int64(0)
 	r.conn.Transfer(func(w net.Conn) error { return write(w, &sent) }, func(err error) {
 		e.repl.slaves.netOut += sent
 		e.Stats.NetOut += sent
+		done()
 		if c.replica == r {
 			e.transferred(r, sent, err)
 		} else if r.main != nil { // a replica closes its RDB channel when it has everything

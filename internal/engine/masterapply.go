@@ -56,6 +56,13 @@ func (e *Engine) AckMaster() {
 
 var ackWords = [][]byte{[]byte("REPLCONF"), []byte("ACK"), []byte("FACK")}
 
+// ackSynced tells the master at once that what it has asked for is on disk now.
+func (e *Engine) ackSynced() {
+	if m := e.repl.master; m.client != nil && m.fack.reached(e) {
+		e.AckMaster()
+	}
+}
+
 // reached reports whether more is on disk than the master knows.
 func (f *fackState) reached(e *Engine) bool {
 	return f.marked && e.LogOn() && f.log <= e.persist.aof.Synced()

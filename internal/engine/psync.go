@@ -65,7 +65,8 @@ func (c *Ctx) beginSync() *Replica {
 		c.Err(msg)
 		return nil
 	}
-	if _, _, out := conn.Buffers(); out > 0 || len(cl.W.Buf) > 0 {
+	// Replies that are on their way already do no harm, because the stream comes behind them.
+	if len(cl.W.Buf) > 0 {
 		c.Err(errPending)
 		return nil
 	}
@@ -106,7 +107,7 @@ func (e *Engine) goOn(r *Replica, id string, at int64) bool {
 		}
 		return false
 	}
-	if at <= h.slaves.sketched && r.foreign(e) {
+	if at <= h.slaves.sketches.upto && r.foreign(e) {
 		e.Log.Notice("Partial resynchronization not accepted: the stream from %d on has sketches, "+
 			"which replica %s cannot hold", at, r.Name())
 		return false

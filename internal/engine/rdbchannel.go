@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"godwit/internal/invariant"
+)
 
 // The RDB channel (repl-rdb-channel)
 //
@@ -49,7 +53,9 @@ func (e *Engine) PairChannel(r *Replica, id uint64) bool {
 
 // pin makes a place in the stream the replica's own.
 func (e *Engine) pin(r *Replica, at int64) {
-	r.reader, _ = e.repl.slaves.backlog.Open(at) // the end is always there
+	reader, ok := e.repl.slaves.backlog.Open(at)
+	invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
+	r.reader = reader
 	r.acked, r.from = at, at
 }
 

@@ -12,6 +12,9 @@ func (e *Engine) replicationCron() {
 	if len(s.list) > 0 {
 		e.startFullSyncs()
 	}
+	if e.Cfg.MinReplicasAckFsync && e.confirm.waiting() {
+		s.ask = true // Redis does not tell of its own accord that it has synced what it had
+	}
 	if e.Steady()-s.cronAt < 1000 {
 		return
 	}
@@ -46,7 +49,7 @@ func (e *Engine) careForReplica(r *Replica) {
 	_, silent := r.Acked(e)
 	switch {
 	case r.State == ReplicaWaits,
-		r.State == ReplicaLoads && e.repl.slaves.full != nil && e.repl.slaves.full.file != nil:
+		e.repl.slaves.full.writes(r): // to a file: the replica is sent nothing yet
 		e.say(r, "\n")
 	case r.State == ReplicaPairs && (r.channel == nil || r.channel.State == ReplicaNone) &&
 		e.Steady()-r.since > limit:

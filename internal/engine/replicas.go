@@ -2,6 +2,7 @@ package engine
 
 import (
 	"net"
+	"slices"
 
 	"godwit/internal/backlog"
 )
@@ -22,7 +23,7 @@ type replicas struct {
 	ask   bool // for REPLCONF ACK at the end of the batch
 	acked bool // one has come since those who wait for it were served
 
-	sketched int64 // offset up to which the stream may have commands of sketches
+	sketches sketchState
 
 	netOut int64 // bytes sent to replicas
 }
@@ -135,6 +136,11 @@ func (f *fullSync) leave(r *Replica) {
 	}
 }
 
+// writes reports whether the snapshot is being made for the replica, and goes to a file.
+func (f *fullSync) writes(r *Replica) bool {
+	return f != nil && f.file != nil && slices.Contains(f.members, r)
+}
+
 // wanted reports whether a replica is left.
 func (f *fullSync) wanted() bool {
 	for _, m := range f.members {
@@ -143,4 +149,12 @@ func (f *fullSync) wanted() bool {
 		}
 	}
 	return false
+}
+
+// sketchState is what is known of sketches in the stream.
+type sketchState struct {
+	upto int64            // offset up to which the stream may have commands of sketches
+	now  int              // as of the end of the last batch
+	ever int64            // likewise
+	told map[string]int64 // steady ms when a replica's refusal was logged last, by its name
 }

@@ -51,7 +51,7 @@ func (e *Engine) joinHistory(id string, offset int64) {
 	e.repl.id, e.repl.id2, e.repl.second = id, "", -1
 	e.Feed.SetOffset(offset)
 	e.confirm.upto = 0
-	e.repl.slaves.sketched = min(e.repl.slaves.sketched, offset)
+	e.repl.slaves.sketches.upto = min(e.repl.slaves.sketches.upto, offset)
 }
 
 // propagateToReplicas sends a command to the replicas alone: PING, PUBLISH, REPLCONF GETACK.

@@ -30,6 +30,7 @@ func (e *Engine) restorePoint(p persist.ReplPoint) {
 	if p.DB >= e.KS.Databases() {
 		return
 	}
+	e.dropBacklog() // of a history that nobody has joined
 	if m := e.repl.master; m != nil {
 		e.joinHistory(p.ID, p.Offset)
 		m.cached, m.db = true, p.DB

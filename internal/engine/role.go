@@ -157,7 +157,7 @@ func (e *Engine) masterCron() {
 		e.Kill(c)
 		return
 	}
-	if now-m.ackedAt >= ackMs || m.fack.reached(e) {
+	if now-m.ackedAt >= ackMs {
 		e.AckMaster()
 	}
 }

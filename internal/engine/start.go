@@ -49,6 +49,5 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.KS.P.MaxMemory = e.memoryLimit()
 	e.cron.reset(e)
 	e.persist.reset(e)
-	e.configureConfirm()
 	return e
 }

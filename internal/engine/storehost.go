@@ -171,6 +171,12 @@ func (h storeHost) LogPlace(end bool) (p persist.ReplPoint, ok bool) {
 // Restored implements persist.Host.
 func (h storeHost) Restored(p persist.ReplPoint) { h.restorePoint(p) }
 
+// EndLoading implements persist.Host. The stream begins where the data set is now.
+func (h storeHost) EndLoading() {
+	h.Engine.EndLoading()
+	h.configureConfirm()
+}
+
 // Wake implements persist.Host.
 func (h storeHost) Wake() { h.wake() }
 

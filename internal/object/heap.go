@@ -59,13 +59,14 @@ type Heap struct {
 	// changes.
 	Saving bool
 
-	seed     maphash.Seed
-	heads    int64   // see HeaderBytes
-	sketches int     // in slots
-	slots    []Large // by handle; slot 0 is never used
-	free     []uint32
-	lists    *quicklist.Shared
-	streams  *stream.Shared
+	seed         maphash.Seed
+	heads        int64 // see HeaderBytes
+	sketches     int   // in slots
+	sketchesMade int64
+	slots        []Large // by handle; slot 0 is never used
+	free         []uint32
+	lists        *quicklist.Shared
+	streams      *stream.Shared
 
 	frozen      map[arena.Ref]*FrozenString // by block
 	frozenBytes int64                       // see FrozenBytes
@@ -87,6 +88,7 @@ func (h *Heap) add(l Large) uint32 {
 	h.heads += l.HeaderBytes()
 	if _, ok := l.(*Sketch); ok {
 		h.sketches++
+		h.sketchesMade++
 	}
 	if n := len(h.free); n > 0 {
 		i := h.free[n-1]
@@ -111,8 +113,9 @@ func (h *Heap) take(i uint32) Large {
 	return l
 }
 
-// Sketches returns the number of sketches: values that only Godwit and RedisBloom know.
-func (h *Heap) Sketches() int { return h.sketches }
+// Sketches returns the number of sketches, which are values that only Godwit and RedisBloom know,
+// and how many there have been in all.
+func (h *Heap) Sketches() (now int, ever int64) { return h.sketches, h.sketchesMade }
 
 // LargeOf returns the large collection of an entry. The entry's encoding must be a large one.
 func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
