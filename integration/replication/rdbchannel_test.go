@@ -7,7 +7,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -113,8 +112,7 @@ func TestRDBChannelUnderLoad(t *testing.T) {
 		proxy.Throttle(4 << 20)
 		require.NoError(t, replica.FollowAddr(proxy.Addr))
 		writers := startLoad(t, master, rnd.Uint64(), 2, p.master, p.replica)
-		waitState(t, master, "send_bulk_and_stream")
-		waitInt(t, replica, "replica_full_sync_buffer_size", 1)
+		require.NoError(t, replica.WaitLog("receive RDB and replication stream in parallel"))
 		require.NoError(t, replica.WaitLink())
 		waitState(t, master, "online")
 		writers.stop(t)
@@ -136,7 +134,7 @@ func TestRDBChannelFull(t *testing.T) {
 	pairs := []pair{{redis8, godwit}, {godwit, godwit}}
 	forPairs(t, pairs, func(t *testing.T, p pair) {
 		master := p.run(t, p.master, "--repl-diskless-sync-delay", "0", "--rdb-key-save-delay",
-			"3000")
+			"10000")
 		replica := p.run(t, p.replica, "--replica-full-sync-buffer-limit", "100kb")
 		noise(t, master, newRandom(t), 300)
 		require.NoError(t, replica.FollowAddr(master.Addr))
@@ -160,7 +158,7 @@ func TestRDBChannelCut(t *testing.T) {
 	forPairs(t, pairs, func(t *testing.T, p pair) {
 		for which := range 2 {
 			master, replica := p.start(t, "--repl-diskless-sync-delay", "0",
-				"--rdb-key-save-delay", "5000")
+				"--rdb-key-save-delay", "20000")
 			noise(t, master, newRandom(t), 300)
 			require.NoError(t, replica.FollowAddr(master.Addr))
 			waitState(t, master, "send_bulk_and_stream")
@@ -175,6 +173,27 @@ func TestRDBChannelCut(t *testing.T) {
 			require.NoError(t, master.WaitSame(replica))
 			require.EqualValues(t, 2, stat(t, master, "sync_full"))
 		}
+	})
+}
+
+// TestRDBChannelCutLoading cuts a replica's link while it loads what it has. That is not lost.
+func TestRDBChannelCutLoading(t *testing.T) {
+	pairs := []pair{{redis8, godwit}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		master := p.run(t, p.master, append(bigBacklog, "--repl-diskless-sync-delay", "0")...)
+		replica := p.run(t, p.replica, "--key-load-delay", "5000")
+		noise(t, master, newRandom(t), 300)
+		require.NoError(t, replica.FollowAddr(master.Addr))
+		require.NoError(t, replica.WaitInfo("persistence", "loading",
+			func(i map[string]string) bool { return i["loading"] == "1" }))
+		do(t, master, "SET", "k", "v")
+		_, err := master.Do("CLIENT", "KILL", "TYPE", "replica")
+		require.NoError(t, err)
+		do(t, replica, "CONFIG", "SET", "key-load-delay", "0")
+		require.NoError(t, replica.WaitLink())
+		require.NoError(t, master.WaitSame(replica))
+		require.EqualValues(t, 1, stat(t, master, "sync_full"))
+		require.EqualValues(t, 1, stat(t, master, "sync_partial_ok"))
 	})
 }
 
@@ -215,15 +234,6 @@ func TestRDBChannelElsewhere(t *testing.T) {
 	require.NoError(t, replica.WaitLink())
 	require.NoError(t, master.WaitSame(replica))
 	require.NoError(t, replica.WaitLog("Unrecognized RDB client id"))
-}
-
-// waitInt waits until a number of INFO replication is at least that large.
-func waitInt(t *testing.T, s *testserver.Server, field string, least int64) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		n, err := s.InfoInt("replication", field)
-		return err == nil && n >= least
-	}, testserver.Patience, time.Millisecond)
 }
 
 func newRandom(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(testseed.New(t), 3)) }
