@@ -53,7 +53,7 @@ func (e *Engine) needOf(r *Replica) syncNeed {
 // startFullSyncs begins a snapshot for replicas that have waited long enough, if none runs.
 func (e *Engine) startFullSyncs() {
 	s := &e.repl.slaves
-	if s.full != nil || e.persist.busy() || e.loading.on || e.Feed.InUnit() || e.ended {
+	if s.full != nil || !e.mayStartJob() || e.loading.on || e.Feed.InUnit() || e.ended {
 		return
 	}
 	var first *Replica

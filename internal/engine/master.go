@@ -37,6 +37,7 @@ type Master struct {
 	keptPeak int64         // bytes
 	oneLine  bool          // the next attempt does without an RDB channel
 
+	full       bool  // the link began with a full synchronization
 	failures   int   // in a row
 	retryAt    int64 // steady ms
 	downSince  int64 // steady ms; when the link was lost, 0 if there was none

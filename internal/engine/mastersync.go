@@ -88,6 +88,9 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) 
 	}
 	e.EnterBetween()
 	defer e.Release()
+	if err == nil && !a.Wanted() {
+		err = errNotWanted
+	}
 	if db := loaded.Point.DB; err == nil && db < e.KS.Databases() {
 		a.db = db
 	}
@@ -137,6 +140,7 @@ func (t *syncTarget) Stopped() error {
 // leave parts with the history that the data set had: nobody can go on in it.
 func (a *LinkAttempt) leave() {
 	e := a.e
+	a.master.local = nil
 	e.turnLog(false)
 	e.dropReplicas()
 	e.dropBacklog()

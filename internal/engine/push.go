@@ -65,7 +65,7 @@ func (e *Engine) push(c *Client, msg []byte) {
 // pushNow does what push does, for a client that is not in the middle of a reply.
 func (e *Engine) pushNow(c *Client, msg []byte) {
 	if c.keepsOrder() {
-		e.holdPush(c, msg)
+		e.holdPush(c, appendPush(nil, c, msg))
 		return
 	}
 	if c.W.Buf == nil {

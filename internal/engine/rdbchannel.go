@@ -56,7 +56,7 @@ func (e *Engine) pin(r *Replica, at int64) {
 	reader, ok := e.repl.slaves.backlog.Open(at)
 	invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
 	r.reader = reader
-	r.acked, r.from = at, at
+	r.acked, r.from = 0, at // it has nothing until it says so
 }
 
 // beginBoth begins the stream of a replica whose snapshot goes over the RDB channel.
