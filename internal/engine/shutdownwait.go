@@ -44,6 +44,14 @@ func (e *Engine) AwaitReplicas(o ShutdownOptions) bool {
 // the executor.
 func (e *Engine) ShutdownWaits() bool { return e.ending.on.Load() }
 
+// ShutdownIn returns for how many ms a shutdown waits at most, 0 if none does.
+func (e *Engine) ShutdownIn() int64 {
+	if !e.ending.on.Load() {
+		return 0
+	}
+	return max(e.ending.until-e.Steady(), 1)
+}
+
 // BlockUntilShutdown makes a client wait whose SHUTDOWN waits for replicas.
 func (c *Ctx) BlockUntilShutdown() {
 	c.Block(Wait{Type: object.String, OnTimeout: refuseShutdown})
