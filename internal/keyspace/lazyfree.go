@@ -84,7 +84,7 @@ func (ks *Keyspace) queueStore(s *store, others int) {
 	q := &ks.lazy
 	all := max(ks.A.UsedBy(arena.Keys)+ks.A.UsedBy(arena.Values)-q.bytes, 0)
 	share := float64(s.len()) / float64(max(s.len()+others, 1))
-	n := s.tableBytes() + int64(float64(all)*share)
+	n := max(s.tableBytes()+int64(float64(all)*share), int64(s.len())*minEntry)
 	q.stores = append(q.stores, lazyStore{s, n})
 	q.bytes += n
 }

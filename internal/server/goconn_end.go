@@ -50,7 +50,11 @@ func (c *goConn) inputKept() bool {
 	return true
 }
 
-func (c *goConn) ended() bool { return c.cl.CloseASAP || c.cl.CloseAfterReply }
+// ended reports whether nothing more is read: the connection ends, but for replies that are held.
+// The executor must be held.
+func (c *goConn) ended() bool {
+	return c.cl.CloseASAP || c.cl.CloseAfterReply && !c.cl.HeldReplies()
+}
 
 // finish ends the connection after its reader: at once, unless the last command's replies are still
 // to be written.
