@@ -15,7 +15,8 @@ import (
 // Full synchronization
 //
 // One snapshot serves all replicas that wait and can read the same. Its moment is their place in
-// the stream: from it on, each has a reader that pins what they will need.
+// the stream: from it on, each has a reader that pins what it will need. Those that want nothing
+// but the RDB (redis-cli --rdb) have none.
 //
 //	snapshot ─→ Pipe ─┬─ transfer ─→ socket      $EOF:<mark>  RDB  <mark>
 //	                  └─ transfer ─→ socket      then the stream, after the first ACK
@@ -124,12 +125,15 @@ func (e *Engine) replTimeout() time.Duration {
 	return time.Duration(e.Cfg.ReplTimeout) * time.Second
 }
 
-// beginLoading tells a replica its place in the history, and pins the stream from there on.
+// beginLoading tells a replica its place in the history, and pins the stream from there on if the
+// replica will follow it.
 func (e *Engine) beginLoading(r *Replica) {
 	at := e.Feed.Offset()
-	reader, ok := e.repl.slaves.backlog.Open(at)
-	invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
-	r.reader = reader
+	if !r.RDBOnly {
+		reader, ok := e.repl.slaves.backlog.Open(at)
+		invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
+		r.reader = reader
+	}
 	r.acked, r.from = at, at
 	if !r.legacy {
 		e.say(r, fmt.Sprintf("+FULLRESYNC %s %d\r\n", e.repl.id, at))
@@ -210,8 +214,7 @@ func (e *Engine) transferred(r *Replica, sent int64, err error) {
 	}
 	e.Log.Notice("Synchronization with replica %s succeeded: %d bytes in %d ms", r.Name(), sent,
 		e.Steady()-r.since)
-	if r.RDBOnly {
-		r.reader.Close()
+	if r.reader == nil { // nothing but the RDB was asked for
 		e.enterState(r, ReplicaLoaded)
 		return
 	}
