@@ -19,7 +19,8 @@ func TestRDBOnly(t *testing.T) {
 			"--client-output-buffer-limit", "replica 1mb 1mb 60")
 		noise(t, master, testseed.Rand(t), 9000) // more than sockets hold
 		r := rawReplicaOf(t, master.Addr, nil)
-		require.NoError(t, r.conn.(*net.TCPConn).SetReadBuffer(256<<10))
+		socket := r.conn.(*net.TCPConn)
+		require.NoError(t, socket.SetReadBuffer(256<<10))
 		require.Equal(t, "+OK", r.ask("REPLCONF rdb-only 1 capa eof"))
 		require.True(t, strings.HasPrefix(r.ask("PSYNC ? -1"), "+FULLRESYNC "))
 		c := master.Client(t)
@@ -35,6 +36,7 @@ func TestRDBOnly(t *testing.T) {
 		pinned, err := master.InfoInt("memory", "mem_clients_slaves")
 		require.NoError(t, err)
 		require.Less(t, pinned, int64(1<<20))
+		require.NoError(t, socket.SetReadBuffer(4<<20))
 		require.True(t, strings.HasPrefix(r.payload(), "REDIS"))
 	})
 }

@@ -79,12 +79,12 @@ func readBeside(r *Reader, at int64, rnd *rand.Rand, done chan struct{}, broken 
 		list := r.Next(make([][]byte, 0, 1+rnd.IntN(3)))
 		n := 0
 		for _, b := range list {
-			for i, c := range b {
-				if want := streamByte(at + int64(n+i)); c != want {
-					broken.Store(fmt.Sprintf("at %d: %d instead of %d", at+int64(n+i), c, want), nil)
+			for _, c := range b {
+				if here := at + int64(n); c != streamByte(here) {
+					broken.Store(fmt.Sprintf("at %d: %d", here, c), nil)
 				}
+				n++
 			}
-			n += len(b)
 		}
 		if n > 0 && rnd.IntN(3) == 0 {
 			n = rnd.IntN(n) // a short write

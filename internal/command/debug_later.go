@@ -11,6 +11,10 @@ func debugLaterSubs() []debugSub {
 	return []debugSub{
 		{"replicate", 3, 1 << 20, " <string> ...",
 			[]string{"Send a command to replicas."}, func(c *engine.Ctx) {
+				if c.E.IsReplica() {
+					c.Err("ERR A replica passes on what its master sends, and nothing else")
+					return
+				}
 				c.E.Feed.Send(propagation.Replicas, c.DB.ID(), c.Args[2:])
 				c.OK()
 			}},

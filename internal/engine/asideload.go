@@ -44,7 +44,7 @@ func (e *Engine) beginAside(total int64) *asideLoad {
 
 // Step implements persist.RDBTarget.
 func (a *asideLoad) Step(fn func()) {
-	a.e.Enter()
+	a.e.EnterBetween() // a library's code must not run in the middle of a script
 	defer a.e.Release()
 	if a.shadow == nil {
 		fn() // which asks Stopped

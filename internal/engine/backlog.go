@@ -58,7 +58,8 @@ func (e *Engine) feedReplicas() {
 	if s.backlog == nil {
 		return
 	}
-	if s.ask && e.repl.master == nil && !e.Feed.InUnit() { // a replica passes on, and adds nothing
+	// A replica passes on, and adds nothing. A failover waits for the end of the stream.
+	if s.ask && e.repl.master == nil && !e.Feed.InUnit() && !e.FailingOver() {
 		s.ask = false
 		e.propagateAlive([]byte("REPLCONF"), []byte("GETACK"), []byte("*"))
 	}
@@ -66,12 +67,13 @@ func (e *Engine) feedReplicas() {
 		return
 	}
 	s.fed = e.Feed.Offset()
+	e.noteSketches()
+	e.confirm.noteWritten(s.fed)
 	s.backlog.EndBatch()
 	if s.backlog.Refused() {
 		e.loseBacklog()
 		return
 	}
-	e.noteSketches()
 	for _, r := range s.list {
 		e.checkReplica(r)
 		if r.streams && !r.Client.CloseASAP {
@@ -96,7 +98,9 @@ func (e *Engine) loseBacklog() {
 		r.Client.closeSoon()
 	}
 	e.dropBacklog()
-	e.NewReplID()
+	if e.repl.master == nil {
+		e.NewReplID()
+	}
 }
 
 // checkReplica closes a replica for which too much of the stream waits. What counts is all that

@@ -36,8 +36,8 @@ const clientOverhead = 768
 // ClientMemory returns the memory in bytes that the client's buffers and state take. The capacity
 // of W.Buf does not count: loops lend it for a turn.
 func (e *Engine) ClientMemory(c *Client) int64 {
-	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) +
-		len(c.LibVer) + c.sub.Bytes())
+	n := int64(clientOverhead + len(c.W.Buf) + c.heldBytes() + len(c.Name) + len(c.Addr) +
+		len(c.LibName) + len(c.LibVer) + c.sub.Bytes())
 	if c.wait != nil {
 		n += c.wait.size
 	}

@@ -19,7 +19,10 @@ func (e *Engine) configureConfirm() {
 	if f.on && e.repl.master == nil && !e.loading.on {
 		e.ensureBacklog() // offsets count only then
 	}
-	f.upto = 0
+	if n, fsync := e.Cfg.MinReplicasToAck, e.Cfg.MinReplicasAckFsync; n != f.need ||
+		fsync != f.fsync {
+		f.need, f.fsync, f.upto = n, fsync, 0
+	}
 	e.noteConfirmed()
 	switch reads := f.on && e.Cfg.MinReplicasAckReads; {
 	case reads && f.written == nil:
@@ -48,6 +51,10 @@ func (e *Engine) stageReplies(c *Client) {
 	}
 }
 
+// writing are the flags of commands whose replies wait. Others may have changed the stream too, by
+// what has expired or was evicted before they ran.
+const writing = spec.Write | spec.MayReplicate | spec.RunsQueue
+
 // hold takes what the command of c has replied, from W.Buf[at:], if it has to wait. The stream was
 // at the offset from when the command began.
 func (e *Engine) hold(c *Ctx, at int, from int64) {
@@ -61,7 +68,7 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 	part := heldReply{n: len(cl.W.Buf) - at}
 	switch {
 	case !on:
-	case offset > from && c.Cmd != nil && c.Cmd.Flags&(spec.ReadOnly|spec.PubSub) == 0:
+	case offset > from && c.Cmd != nil && c.Cmd.Flags&writing != 0 && !c.Cmd.Is(spec.PubSub):
 		part.offset = offset
 	case f.written != nil && !c.failed:
 		part.offset = e.unconfirmedRead(c)
@@ -196,5 +203,5 @@ type ConfirmInfo struct {
 // ConfirmInfo returns how far replicas have confirmed writes.
 func (e *Engine) ConfirmInfo() ConfirmInfo {
 	f := &e.confirm
-	return ConfirmInfo{f.on, f.upto, len(f.queue) - f.head, f.timeouts}
+	return ConfirmInfo{f.on && e.repl.master == nil, f.upto, len(f.queue) - f.head, f.timeouts}
 }

@@ -29,6 +29,8 @@ type confirming struct {
 	queue []heldBy
 	head  int   // of queue: those before it are done with
 	upto  int64 // offset that enough replicas have
+	need  int   // how many that are, and
+	fsync bool  // whether on disk
 	acks  []int64
 
 	seed    maphash.Seed
@@ -42,7 +44,8 @@ type confirming struct {
 }
 
 // heldBy is a held reply that waits for an offset. They are in the order in which they came, which
-// is that of the offsets and of the deadlines.
+// is that of the offsets of writes, and of the deadlines while the timeout is the same. A read that
+// is held may be released later than it could be.
 type heldBy struct {
 	c      *Client
 	offset int64
@@ -66,6 +69,22 @@ type heldReply struct {
 
 // ackTable is the number of hashes that min-replicas-ack-reads tells apart.
 const ackTable = 1 << 16
+
+// heldBytes returns the memory of the client's held replies.
+func (c *Client) heldBytes() int {
+	if c.held == nil {
+		return 0
+	}
+	return cap(c.held.buf) + cap(c.held.parts)*heldReplyBytes
+}
+
+// heldReplyBytes is the size of a heldReply.
+const heldReplyBytes = 24
+
+// keepsOrder reports whether what the client is pushed has to stay behind replies that are held. A
+// client of RESP2 could not tell a message from the reply to its command, and one that caches would
+// take a value for fresh that has been declared stale before it came.
+func (c *Client) keepsOrder() bool { return c.held != nil }
 
 // add appends a reply. It reports whether that is the first one which waits for its offset.
 func (u *unconfirmed) add(part heldReply, reply []byte) (first bool) {
@@ -105,6 +124,13 @@ func (f *confirming) noteWritten(offset int64) {
 	if f.all {
 		f.floor, f.all = offset, false
 	}
+}
+
+// newHistory forgets offsets of another history.
+func (f *confirming) newHistory(offset int64) {
+	f.upto = 0
+	clear(f.written)
+	f.floor = offset
 }
 
 // waiting reports whether replies are held.

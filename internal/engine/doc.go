@@ -41,8 +41,9 @@
 //	replication.go      the history of the data set: ids and offsets
 //	masterstate.go      what follows from the state of the link to the master
 //	localkeys.go        keys that clients of a writable replica have changed
-//	propagate.go        sending what commands change to log and replicas
 //	replicalist.go      what is known of replicas, and how many count
+//	foreign.go          replicas that cannot hold all data
+//	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
 //
 //	watch.go            WATCH
@@ -61,7 +62,6 @@
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients
 //	outputlimit.go      client-output-buffer-limit
-//	foreign.go          replicas that cannot hold all data
 //	backlog.go          the replication stream: its history, its readers and their limits
 //	push.go             messages beside replies, buffers for them
 //	waitreplicas.go     what replicas acknowledge, and waiting for it

@@ -36,7 +36,8 @@ func (e *Engine) StartFailover(o FailoverOptions) string {
 	} else {
 		e.Log.Notice("FAILOVER requested.")
 	}
-	e.failover = failoverState{step: failoverWaits, host: o.Host, port: o.Port, force: o.Force}
+	e.failover = failoverState{step: failoverWaits, host: o.Host, port: o.Port, force: o.Force,
+		timeout: o.Timeout}
 	if o.Timeout > 0 {
 		e.failover.until = e.Steady() + o.Timeout
 	}
@@ -78,6 +79,9 @@ func (e *Engine) failoverCron() {
 	if f.refused {
 		e.AbortFailover("Failover target rejected psync request")
 	}
+	if f.step == failoverRuns && e.Steady() >= f.until {
+		e.AbortFailover("The target does not take over")
+	}
 	if f.step != failoverWaits {
 		return
 	}
@@ -106,6 +110,7 @@ func (e *Engine) failoverCron() {
 func (e *Engine) giveRole() {
 	f := &e.failover
 	f.step = failoverRuns
+	f.until = e.Steady() + max(f.timeout, e.Cfg.ReplTimeout*1000)
 	e.SetMaster(f.host, f.port, nil)
 }
 

@@ -10,11 +10,12 @@ package engine
 
 // failoverState is how far a failover is.
 type failoverState struct {
-	step  failoverStep
-	host  string // of the replica that takes over, "" for the first that has everything
-	port  int
-	force bool
-	until int64 // steady ms, 0 for no limit
+	step    failoverStep
+	host    string // of the replica that takes over, "" for the first that has everything
+	port    int
+	force   bool
+	timeout int64 // ms, 0 for none
+	until   int64 // steady ms when the step must be over, 0 for no limit
 	// refused says that the replica does not take over.
 	refused bool
 }

@@ -57,6 +57,9 @@ func (t *sketchState) mayTell(replica string, now int64) bool {
 // replicas that cannot hold them are disconnected before they are sent it.
 func (e *Engine) noteSketches() {
 	t := &e.repl.slaves.sketches
+	if e.repl.slaves.backlog == nil || e.Feed.InUnit() {
+		return
+	}
 	now, ever := e.KS.Heap.Sketches()
 	none := now == 0 && t.now == 0 && ever == t.ever
 	t.now, t.ever = now, ever
@@ -68,6 +71,9 @@ func (e *Engine) noteSketches() {
 		if r.State != ReplicaLoaded && r.foreign(e) && !r.Client.CloseASAP {
 			e.Log.Warning("Disconnecting replica %s: it cannot hold sketches, and now there are "+
 				"some (repl-foreign-sketches)", r.Name())
+			if r.reader != nil {
+				r.reader.Close() // nothing more is sent
+			}
 			r.Client.closeSoon()
 		}
 	}

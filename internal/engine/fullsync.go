@@ -51,7 +51,7 @@ func (e *Engine) needOf(r *Replica) syncNeed {
 // startFullSyncs begins a snapshot for replicas that have waited long enough, if none runs.
 func (e *Engine) startFullSyncs() {
 	s := &e.repl.slaves
-	if s.full != nil || e.persist.busy() || e.loading.on || e.Feed.InUnit() || e.ended {
+	if s.full != nil || !e.mayStartJob() || e.loading.on || e.Feed.InUnit() || e.ended {
 		return
 	}
 	var first *Replica
@@ -134,7 +134,7 @@ func (e *Engine) beginLoading(r *Replica) {
 		invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
 		r.reader = reader
 	}
-	r.acked, r.from = at, at
+	r.acked, r.from = 0, at // it has nothing until it says so
 	if !r.legacy {
 		e.say(r, fmt.Sprintf("+FULLRESYNC %s %d\r\n", e.repl.id, at))
 	}

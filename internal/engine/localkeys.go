@@ -2,14 +2,24 @@ package engine
 
 import "godwit/internal/object"
 
-// localPerTick is how many of these keys one turn of the cron looks at.
-const localPerTick = 1000
+// localPerTick is how many of these keys one turn of the cron looks at, and localShare which part
+// of them, if that is more: so they stay few, however many are written.
+const (
+	localPerTick = 1000
+	localShare   = 4
+)
 
 // noteLocal notes a key that a client has changed. What the master changes is none, and neither is
 // what a log holds: the master's keys must not go before it says so.
 func (e *Engine) noteLocal(key []byte, db int, by *Client) {
 	m := e.repl.master
-	if m == nil || by == nil || e.obeys(by) {
+	switch {
+	case m == nil || by == nil:
+		return
+	case e.obeys(by): // the key is the master's now
+		if len(m.local) > 0 {
+			delete(m.local, localKey{db, string(key)})
+		}
 		return
 	}
 	if m.local == nil {
@@ -20,9 +30,9 @@ func (e *Engine) noteLocal(key []byte, db int, by *Client) {
 
 // expireLocal deletes those of the keys that are due, and forgets those without deadlines.
 func (e *Engine) expireLocal() {
-	n := 0
+	n, most := 0, max(localPerTick, len(e.repl.master.local)/localShare)
 	for k := range e.repl.master.local {
-		if n++; n > localPerTick {
+		if n++; n > most {
 			break
 		}
 		db := e.KS.DB(k.db)

@@ -32,6 +32,7 @@ type Master struct {
 	db      int    // what the stream has selected
 	pending []byte // of a transaction whose EXEC has not come
 
+	full       bool  // the link began with a full synchronization
 	failures   int   // in a row
 	retryAt    int64 // steady ms
 	downSince  int64 // steady ms; when the link was lost, 0 if there was none

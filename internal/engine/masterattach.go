@@ -27,7 +27,10 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 	}
 	e.ensureBacklog()
 	m.client, m.attempt, m.state = c, nil, LinkConnected
-	m.failures, m.retryAt, m.attempts = 0, 0, 0
+	m.retryAt, m.attempts = 0, 0
+	if m.full = a.answer.Kind != upstream.Continue; !m.full {
+		m.failures = 0
+	}
 	m.upSince = e.Steady()
 	if m.downSince != 0 {
 		m.downMs += m.upSince - m.downSince

@@ -109,6 +109,7 @@ func (a *LinkAttempt) Failed(err error) {
 
 const (
 	retryMs     = 1000  // between the first attempts
+	steadyMs    = 10000 // after which a link counts as good
 	retryMost   = 5000  // between later ones
 	retrySync   = 30000 // the same after full synchronizations that have failed
 	patientFor  = 10    // attempts until the pauses grow
@@ -144,10 +145,16 @@ func (e *Engine) masterGone(c *Client) {
 	m.pending = nil
 	m.lastIO = c.LastUsed
 	m.downSince = e.Steady()
-	if m.upSince+retryMs > e.Steady() {
-		m.retryAt = e.Steady() + retryMs // it may be that the master does not want this replica
+	switch up := e.Steady() - m.upSince; {
+	case m.full && up < steadyMs: // the next one would be a full synchronization again
+		m.failures++
+		m.retryAt = e.Steady() + retryAfter(e.rng, m.failures, true)
+		return
+	case up < retryMs: // it may be that the master does not want this replica
+		m.retryAt = e.Steady() + retryMs
 		return
 	}
+	m.failures = 0
 	e.Log.Notice("Reconnecting to MASTER %s:%d", m.Host, m.Port)
 	e.connectMaster()
 }

@@ -90,6 +90,9 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) 
 	}
 	e.EnterBetween()
 	defer e.Release()
+	if err == nil && !a.Wanted() {
+		err = errNotWanted
+	}
 	if db := loaded.Point.DB; err == nil && db < e.KS.Databases() {
 		a.db = db
 	}

@@ -45,8 +45,12 @@ func (e *Engine) feedMonitors(c *Ctx) {
 		if m.CloseAfterReply {
 			continue // it has had its last reply, as a monitor that sends QUIT has
 		}
+		at := len(m.W.Buf)
 		m.W.Simple(string(line))
-		if m != c.Client {
+		if m != c.Client && m.keepsOrder() {
+			e.holdPush(m, m.W.Buf[at:])
+			m.W.Buf = m.W.Buf[:at]
+		} else if m != c.Client {
 			e.pushed(m)
 		}
 	}

@@ -62,7 +62,7 @@ func (c *Ctx) beginSync() *Replica {
 		return nil
 	}
 	// Replies that are on their way already do no harm, because the stream comes behind them.
-	if len(cl.W.Buf) > 0 {
+	if len(cl.W.Buf) > 0 || cl.held != nil {
 		c.Err(errPending)
 		return nil
 	}

@@ -64,11 +64,23 @@ func (e *Engine) push(c *Client, msg []byte) {
 
 // pushNow does what push does, for a client that is not in the middle of a reply.
 func (e *Engine) pushNow(c *Client, msg []byte) {
+	if c.keepsOrder() {
+		e.holdPush(c, appendPush(nil, c, msg))
+		return
+	}
 	if c.W.Buf == nil {
 		c.W.Buf = e.LendBuffer()
 	}
 	c.W.Buf = appendPush(c.W.Buf, c, msg)
 	e.pushed(c)
+}
+
+// holdPush appends a message to replies that are held, see keepsOrder.
+func (e *Engine) holdPush(c *Client, msg []byte) {
+	c.held.add(heldReply{n: len(msg)}, msg)
+	if e.CheckOutput(c, len(c.held.buf)); c.CloseASAP && c.Conn != nil {
+		c.Conn.Close()
+	}
 }
 
 func appendPush(b []byte, c *Client, msg []byte) []byte {
@@ -107,7 +119,12 @@ func (e *Engine) endReply(c *Client) {
 	if c.W.Buf == nil {
 		c.W.Buf = e.LendBuffer()
 	}
-	c.W.Buf = append(append(c.W.Buf, p.messages...), p.invalid...)
+	if c.keepsOrder() {
+		e.holdPush(c, p.messages)
+		e.holdPush(c, p.invalid)
+	} else {
+		c.W.Buf = append(append(c.W.Buf, p.messages...), p.invalid...)
+	}
 	p.messages, p.invalid = keepSmall(p.messages), keepSmall(p.invalid)
 	e.pushed(c)
 }

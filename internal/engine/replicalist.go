@@ -92,7 +92,7 @@ func (r *Replica) target(e *Engine) rdb.Target {
 	return rdb.Target(e.Cfg.RDBVersion)
 }
 
-// enter sets the state, and counts the replicas that min-replicas-to-write counts.
+// enterState sets the state, and counts the replicas that min-replicas-to-write counts.
 func (e *Engine) enterState(r *Replica, s ReplicaState) {
 	r.State, r.since = s, e.Steady()
 	if s == ReplicaOnline {

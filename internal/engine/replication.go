@@ -50,7 +50,7 @@ func (e *Engine) shiftReplID() {
 func (e *Engine) joinHistory(id string, offset int64) {
 	e.repl.id, e.repl.id2, e.repl.second = id, "", -1
 	e.Feed.SetOffset(offset)
-	e.confirm.upto = 0
+	e.confirm.newHistory(offset)
 	e.repl.slaves.sketches.upto = min(e.repl.slaves.sketches.upto, offset)
 }
 

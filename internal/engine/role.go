@@ -19,10 +19,12 @@ func (e *Engine) SetMaster(host string, port int, by *Client) bool {
 			"already connected with. No operation performed.")
 		return false
 	}
+	e.flushUnit() // what a transaction has changed before belongs to the history that ends here
 	m := &Master{Host: host, Port: port, cached: true}
 	if old != nil {
 		e.leaveMaster(old)
 		m.cached, m.db, m.downSince = old.cached, old.db, old.downSince
+		m.local = old.local
 	} else {
 		e.Log.Notice("Before turning into a replica, using my own master parameters to " +
 			"synthesize a cached master: I may be able to synchronize with the new master with " +
@@ -115,7 +117,7 @@ func (e *Engine) describeClient(c *Client) string {
 	return strings.TrimSuffix(string(c.AppendInfo(nil, e, 0)), "\n")
 }
 
-// BeReplica makes the server a replica at its start, as the directive replicaof says.
+// beReplica makes the server a replica at its start, as the directive replicaof says.
 func (e *Engine) beReplica() {
 	host, port, ok := strings.Cut(e.Cfg.ReplicaOf, " ")
 	if !ok {

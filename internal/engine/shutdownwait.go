@@ -27,7 +27,8 @@ func (e *Engine) AwaitReplicas(o ShutdownOptions) bool {
 	}
 	s.offset = e.Feed.Offset()
 	lag, _ := e.lagging()
-	if o.Now || e.Cfg.ShutdownTimeout == 0 || lag == 0 || e.loading.on {
+	if o.Now || e.Cfg.ShutdownTimeout == 0 || lag == 0 || e.loading.on ||
+		e.script.run != nil {
 		return false
 	}
 	e.Log.Notice("Waiting for %d replicas before shutting down (shutdown-timeout %d).", lag,
@@ -113,5 +114,8 @@ func (e *Engine) lagging() (lag, all int) {
 	return lag, len(e.repl.slaves.list)
 }
 
-// lags reports whether the replica does not have what there was when the shutdown began.
-func (r *Replica) lags(e *Engine) bool { return r.acked < e.ending.offset }
+// lags reports whether the replica does not have what there was when the shutdown began. One that
+// never acknowledges anything is not waited for.
+func (r *Replica) lags(e *Engine) bool {
+	return r.acked < e.ending.offset && !r.RDBOnly && !r.legacy
+}

@@ -64,12 +64,13 @@ func (e *Engine) stream(r *Replica) {
 
 // AckedBy returns how many replicas have all that the client has written: in memory, or on disk.
 func (e *Engine) AckedBy(c *Client, onDisk bool) (n int64) {
+	written := min(c.written, e.Feed.Offset()) // it may be of another history
 	for _, r := range e.repl.slaves.list {
 		has := r.acked
 		if onDisk {
 			has = r.synced
 		}
-		if r.State == ReplicaOnline && has >= c.written {
+		if r.State == ReplicaOnline && has >= written {
 			n++
 		}
 	}
