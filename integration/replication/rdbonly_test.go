@@ -10,8 +10,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestRDBOnly has a replica ask for an RDB only and take little of it, while more is written than
-// the output limit of replicas allows. It is not cut, and nothing of the stream is kept for it.
+// TestRDBOnly has a replica ask for an RDB only and take hardly any of it, while more is written
+// than the output limit allows. It is not cut, and nothing of the stream is kept for it.
 func TestRDBOnly(t *testing.T) {
 	pairs := []pair{{godwit, godwit}, {redis8, redis8}}
 	forPairs(t, pairs, func(t *testing.T, p pair) {
@@ -19,8 +19,7 @@ func TestRDBOnly(t *testing.T) {
 			"--client-output-buffer-limit", "replica 1mb 1mb 60")
 		noise(t, master, testseed.Rand(t), 9000) // more than sockets hold
 		r := rawReplicaOf(t, master.Addr, nil)
-		socket := r.conn.(*net.TCPConn)
-		require.NoError(t, socket.SetReadBuffer(256<<10))
+		require.NoError(t, r.conn.(*net.TCPConn).SetReadBuffer(256<<10))
 		require.Equal(t, "+OK", r.ask("REPLCONF rdb-only 1 capa eof"))
 		require.True(t, strings.HasPrefix(r.ask("PSYNC ? -1"), "+FULLRESYNC "))
 		c := master.Client(t)
@@ -36,7 +35,5 @@ func TestRDBOnly(t *testing.T) {
 		pinned, err := master.InfoInt("memory", "mem_clients_slaves")
 		require.NoError(t, err)
 		require.Less(t, pinned, int64(1<<20))
-		require.NoError(t, socket.SetReadBuffer(4<<20))
-		require.True(t, strings.HasPrefix(r.payload(), "REDIS"))
 	})
 }
