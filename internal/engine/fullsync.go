@@ -31,8 +31,8 @@ import (
 const (
 	// pipeLimit is how far in bytes the slowest replica may be behind the snapshot.
 	pipeLimit = 8 << 20
-	// stallShare is the part of repl-timeout for which it may take nothing while others wait. They
-	// are not told to wait longer: it may be emptying its old data set.
+	// stallShare divides repl-timeout. For that long the slowest replica may take nothing while
+	// others wait for more, because it may be emptying its old data set. Then it is cut.
 	stallShare = 4
 )
 
