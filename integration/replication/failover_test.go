@@ -134,6 +134,9 @@ func TestShutdownWaits(t *testing.T) {
 			return err == nil && info["paused_reason"] == "shutdown_in_progress"
 		}
 		require.Eventually(t, paused, testserver.Patience, time.Millisecond)
+		info, err := master.Info("server")
+		require.NoError(t, err)
+		require.NotEmpty(t, info["shutdown_in_milliseconds"])
 		do(t, master, "SHUTDOWN", "ABORT")
 		require.Equal(t, "ERR Errors trying to SHUTDOWN. Check logs.", <-ended)
 		do(t, master, "SET", "a", 2)

@@ -34,7 +34,7 @@ func infoMemory(t *infoText) {
 	t.num("mem_not_counted_for_evict", r.NotCounted())
 	t.num("mem_replication_backlog", r.Repl.Backlog)
 	t.num("mem_total_replication_buffers", r.Repl.Stream)
-	t.num("mem_replica_full_sync_buffer", 0)
+	t.num("mem_replica_full_sync_buffer", r.Repl.Kept)
 	t.num("mem_clients_slaves", r.Repl.Beyond+r.Repl.Clients)
 	t.num("mem_clients_normal", r.Clients)
 	t.nums("mem_cluster_links", 0, "mem_aof_buffer", int(t.e.AOFBuffered()))

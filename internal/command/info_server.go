@@ -41,6 +41,9 @@ func infoServer(b engine.Build) func(t *infoText) {
 		t.str("executable", exe)
 		t.str("config_file", e.Cfg.File)
 		t.num("io_threads_active", boolInt(e.Cfg.IOThreads > 1))
+		if left := e.ShutdownIn(); left > 0 {
+			t.num("shutdown_in_milliseconds", left)
+		}
 		listeners(t)
 		t.str("availability_zone", e.Cfg.AvailabilityZone)
 	}

@@ -85,13 +85,15 @@ func replicaOption(c *engine.Ctx, r *engine.Replica, name, value []byte) bool {
 		return flag(&r.NoChecksum)
 	case is(name, "rdb-filter-only"):
 		return replicaFilter(c, r, value)
-	case is(name, "rdb-channel"): // no second channel is offered
+	case is(name, "rdb-channel"): // the main channel's ID says it too
 		return flag(&channel)
 	case is(name, "main-ch-client-id"):
-		if id, ok := intArg(c, value); ok {
+		id, ok := intArg(c, value)
+		if ok && !c.E.PairChannel(r, uint64(id)) {
 			c.Err(fmt.Sprintf("ERR Unrecognized RDB client id: %d", id))
+			return false
 		}
-		return false
+		return ok
 	default:
 		c.Err("ERR Unrecognized REPLCONF option: " + string(name))
 		return false

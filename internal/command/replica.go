@@ -67,7 +67,7 @@ func infoReplica(t *infoText) {
 	t.nums("master_last_io_seconds_ago", m.LastIO,
 		"master_sync_in_progress", boolInt(m.Syncing),
 		"slave_read_repl_offset", m.ReadOffset, "slave_repl_offset", m.Offset,
-		"replica_full_sync_buffer_size", 0, "replica_full_sync_buffer_peak", 0)
+		"replica_full_sync_buffer_size", m.Kept, "replica_full_sync_buffer_peak", m.KeptPeak)
 	if m.Syncing {
 		left, perc := max(m.SyncTotal-m.SyncRead, 0), "-1.00"
 		if m.SyncTotal > 0 {

@@ -149,11 +149,12 @@ type ReplicationMemory struct {
 	Beyond   int64 // more of it, because replicas have not read it yet
 	Stream   int64 // both
 	Snapshot int64 // on its way to replicas
+	Kept     int64 // of a master's stream, during a full synchronization
 	Clients  int64 // what else the replicas' connections take; only in a MemoryReport
 }
 
 // NotCounted returns the part that is not held against maxmemory: evicting keys would add to it.
-func (m *ReplicationMemory) NotCounted() int64 { return m.Beyond + m.Snapshot }
+func (m *ReplicationMemory) NotCounted() int64 { return m.Beyond + m.Snapshot + m.Kept }
 
 // replicationMemory returns what replication takes.
 func (e *Engine) replicationMemory() (m ReplicationMemory) {
@@ -165,6 +166,9 @@ func (e *Engine) replicationMemory() (m ReplicationMemory) {
 	}
 	if s.full != nil && s.full.pipe != nil {
 		m.Snapshot = s.full.pipe.Bytes()
+	}
+	if e.repl.master != nil {
+		m.Kept = e.repl.master.keptBytes()
 	}
 	return m
 }

@@ -113,6 +113,7 @@ func (e *Engine) SwapDBs(i, j int) {
 		e.databaseChanging(j, i, j)
 	}
 	e.KS.Swap(i, j)
+	e.swapLocal(i, j)
 	e.databaseChanged(i)
 	e.databaseChanged(j)
 }

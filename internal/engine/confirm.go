@@ -24,6 +24,11 @@ func (e *Engine) configureConfirm() {
 		f.need, f.fsync, f.upto = n, fsync, 0
 	}
 	e.noteConfirmed()
+	latest := e.Steady() + e.Cfg.MinReplicasAckTimeout
+	for i := range f.queue[f.head:] {
+		h := &f.queue[f.head+i]
+		h.until = min(h.until, latest)
+	}
 	switch reads := f.on && e.Cfg.MinReplicasAckReads; {
 	case reads && f.written == nil:
 		f.seed, f.written = maphash.MakeSeed(), make([]int64, ackTable)
@@ -95,7 +100,7 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 }
 
 // unconfirmedRead returns the offset of what a command has read: that of the last write of one of
-// its keys, or of everything if it names no keys.
+// its keys, or of everything if it names no keys, or may read others (SORT … BY).
 func (e *Engine) unconfirmedRead(c *Ctx) int64 {
 	f, cmd := &e.confirm, c.Cmd
 	if cmd == nil {
@@ -107,7 +112,8 @@ func (e *Engine) unconfirmedRead(c *Ctx) int64 {
 	switch {
 	case cmd.Flags&(spec.ReadOnly|spec.Write|whole) == 0:
 		return 0
-	case err != nil || len(refs) == 0 || cmd.Flags&whole != 0:
+	case err != nil || len(refs) == 0 || cmd.Flags&whole != 0 ||
+		slices.ContainsFunc(cmd.Keys, func(k spec.KeySpec) bool { return k.Unknown() }):
 		return e.Feed.Offset()
 	}
 	offset := f.floor

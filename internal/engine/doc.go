@@ -39,6 +39,7 @@
 //	replicas.go         servers that copy this one: the types
 //	master.go           the server that this one copies: the types
 //	replication.go      the history of the data set: ids and offsets
+//	masterkept.go       what is kept of the stream during a full synchronization
 //	masterstate.go      what follows from the state of the link to the master
 //	localkeys.go        keys that clients of a writable replica have changed
 //	replicalist.go      what is known of replicas, and how many count
@@ -106,6 +107,7 @@
 //	storehost.go        the engine as package persist sees it
 //	asideload.go        loading data beside that which is served
 //	save.go             SAVE, BGSAVE, save points, DEBUG RELOAD
+//	rdbchannel.go       replicas that take snapshot and stream at once
 //	fullsync.go         snapshots for replicas, and how they are sent
 //	psync.go            SYNC and PSYNC
 //	replicacron.go      pings, timeouts, delays, the end of the backlog

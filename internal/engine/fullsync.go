@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"godwit/internal/backlog"
-	"godwit/internal/invariant"
 	"godwit/internal/persist"
 	"godwit/internal/persist/rdb"
 )
@@ -24,7 +23,11 @@ import (
 //	snapshot ─→ file ─┬─ transfer ─→ socket      $<length>  RDB
 //	                  └─ transfer ─→ socket      then the stream
 //
-// Replicas that do not know the first form, or all under repl-diskless-sync no, get the second. A
+//	snapshot ─→ Pipe ─── transfer ─→ second socket      $EOF:<mark>  RDB  <mark>
+//	                                 first socket       the stream, at once
+//
+// Replicas that do not know the first form, or all under repl-diskless-sync no, get the second. The
+// third is for replicas with an RDB channel (see rdbchannel.go). A
 // transfer runs beside the executor, and the snapshot is not held up by a replica until the pipe is
 // full. Then the slowest one decides for all, as in Redis, for as long as repl-timeout.
 
@@ -45,7 +48,7 @@ type syncNeed struct {
 func (e *Engine) needOf(r *Replica) syncNeed {
 	return syncNeed{persist.SyncOptions{Target: r.target(e), NoCompress: r.NoCompress,
 		NoChecksum: r.NoChecksum, Functions: r.FunctionsOnly},
-		e.Cfg.ReplDisklessSync && r.CapEOF}
+		(e.Cfg.ReplDisklessSync || r.main != nil) && r.CapEOF}
 }
 
 // startFullSyncs begins a snapshot for replicas that have waited long enough, if none runs.
@@ -108,7 +111,7 @@ func (e *Engine) fullSync(need syncNeed, members []*Replica) {
 		if f.pipe != nil {
 			e.transfer(r, pipeTransfer(f.pipe, i, e.hexID(40), e.replTimeout()),
 				func() {})
-			r.onACK = true
+			r.onACK = r.main == nil
 		}
 	}
 }
@@ -129,26 +132,16 @@ func (e *Engine) replTimeout() time.Duration {
 // replica will follow it.
 func (e *Engine) beginLoading(r *Replica) {
 	at := e.Feed.Offset()
-	if !r.RDBOnly {
-		reader, ok := e.repl.slaves.backlog.Open(at)
-		invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
-		r.reader = reader
+	switch {
+	case r.main != nil:
+		e.beginBoth(r.main, at)
+	case !r.RDBOnly:
+		e.pin(r, at)
 	}
-	r.acked, r.from = 0, at // it has nothing until it says so
 	if !r.legacy {
 		e.say(r, fmt.Sprintf("+FULLRESYNC %s %d\r\n", e.repl.id, at))
 	}
 	e.enterState(r, ReplicaLoads)
-}
-
-// say sends the replica a line outside of its own commands.
-func (e *Engine) say(r *Replica, line string) {
-	c := r.Client
-	if c.W.Buf == nil {
-		c.W.Buf = e.LendBuffer()
-	}
-	c.W.Buf = append(c.W.Buf, line...)
-	e.pushed(c)
 }
 
 // openSync opens what the snapshot is written to.
@@ -201,6 +194,8 @@ func (e *Engine) transfer(r *Replica, write func(net.Conn, *int64) error, done f
 		done()
 		if c.replica == r {
 			e.transferred(r, sent, err)
+		} else if r.main != nil { // a replica closes its RDB channel when it has everything
+			e.channelDone(r, err)
 		}
 	})
 	e.pushed(c)
@@ -214,7 +209,10 @@ func (e *Engine) transferred(r *Replica, sent int64, err error) {
 	}
 	e.Log.Notice("Synchronization with replica %s succeeded: %d bytes in %d ms", r.Name(), sent,
 		e.Steady()-r.since)
-	if r.reader == nil { // nothing but the RDB was asked for
+	if r.main != nil {
+		e.channelDone(r, nil)
+	}
+	if r.reader == nil { // nothing but the RDB was asked for on this connection
 		e.enterState(r, ReplicaLoaded)
 		return
 	}
@@ -241,4 +239,7 @@ func (e *Engine) failSync(r *Replica, err error) {
 		e.Log.Warning("Synchronization with replica %s failed: %s", r.Name(), err)
 	}
 	r.Client.closeSoon()
+	if r.main != nil {
+		e.channelDone(r, err)
+	}
 }

@@ -28,6 +28,25 @@ func (e *Engine) noteLocal(key []byte, db int, by *Client) {
 	m.local[localKey{db, string(key)}] = struct{}{}
 }
 
+// swapLocal follows the exchange of two databases.
+func (e *Engine) swapLocal(i, j int) {
+	m := e.repl.master
+	if m == nil || len(m.local) == 0 {
+		return
+	}
+	swapped := localKeys{}
+	for k := range m.local {
+		switch k.db {
+		case i:
+			k.db = j
+		case j:
+			k.db = i
+		}
+		swapped[k] = struct{}{}
+	}
+	m.local = swapped
+}
+
 // expireLocal deletes those of the keys that are due, and forgets those without deadlines.
 func (e *Engine) expireLocal() {
 	n, most := 0, max(localPerTick, len(e.repl.master.local)/localShare)

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/internal/backlog"
 	"godwit/internal/upstream"
 )
 
@@ -31,6 +32,10 @@ type Master struct {
 	old     bool   // the master knows no offsets: nothing is acknowledged
 	db      int    // what the stream has selected
 	pending []byte // of a transaction whose EXEC has not come
+
+	kept     *backlog.Pipe // of the stream, from a full synchronization on, nil once it is applied
+	keptPeak int64         // bytes
+	oneLine  bool          // the next attempt does without an RDB channel
 
 	full       bool  // the link began with a full synchronization
 	failures   int   // in a row
@@ -98,6 +103,10 @@ type LinkAttempt struct {
 	Progress SyncProgress
 	// Close ends the connection, so that the goroutine fails soon. The server sets it.
 	Close func()
+	// Kept is what the stream brings during a full synchronization, nil if it does not come over
+	// two connections. The server sets it. It keeps at most about KeepLimit bytes.
+	Kept      *backlog.Pipe
+	KeepLimit int64
 
 	e      *Engine
 	master *Master

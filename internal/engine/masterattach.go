@@ -25,8 +25,13 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 		e.continueHistory(a.answer.ID)
 		e.Log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
 	}
+	if a.Kept != nil {
+		e.Log.Notice("MASTER <-> REPLICA sync: Starting to stream replication buffer into the db "+
+			"(%d bytes).", a.Kept.Reader(0).Lag())
+	}
 	e.ensureBacklog()
-	m.client, m.attempt, m.state = c, nil, LinkConnected
+	m.keptBytes()
+	m.client, m.attempt, m.state, m.kept = c, nil, LinkConnected, a.Kept
 	m.retryAt, m.attempts = 0, 0
 	if m.full = a.answer.Kind != upstream.Continue; !m.full {
 		m.failures = 0

@@ -13,6 +13,8 @@ type MasterInfo struct {
 	// The full synchronization, in bytes and seconds.
 	SyncTotal, SyncRead, SyncLastIO int64
 	Attempts, AttemptsInAll         int64
+	// What is kept of the stream meanwhile, in bytes.
+	Kept, KeptPeak int64
 }
 
 // Info returns the state of the link.
@@ -29,7 +31,7 @@ func (m *Master) Info(e *Engine) MasterInfo {
 	if c := m.client; c != nil {
 		i.LastIO = (e.Steady() - c.LastUsed) / 1000
 		in, _, _ := c.Conn.Buffers()
-		i.ReadOffset += int64(in + len(m.pending))
+		i.ReadOffset += int64(in+len(m.pending)) + m.keptLag()
 	}
 	if m.downSince != 0 {
 		i.DownSince = (e.Steady() - m.downSince) / 1000
@@ -38,6 +40,7 @@ func (m *Master) Info(e *Engine) MasterInfo {
 		i.SyncTotal, i.SyncRead = a.Progress.Total.Load(), a.Progress.Read.Load()
 		i.SyncLastIO = (e.Steady() - a.began - a.Progress.LastIO.Load()) / 1000
 	}
+	i.Kept, i.KeptPeak = m.keptBytes(), m.keptPeak
 	return i
 }
 

@@ -32,13 +32,15 @@ func (e *Engine) connectMaster() {
 			User: e.Cfg.MasterUser, Password: e.Cfg.MasterAuth, Port: e.announcedPort(),
 			IP: e.Cfg.ReplicaAnnounceIP, Version: valkeyFiles,
 			Failover: e.failover.step == failoverRuns,
+			Channel:  e.Cfg.ReplRDBChannel && !m.oneLine,
 		},
-		Timeout: timeout, e: e, master: m, began: e.Steady(), Close: func() {},
+		KeepLimit: e.keepLimit(),
+		Timeout:   timeout, e: e, master: m, began: e.Steady(), Close: func() {},
 	}
 	if m.cached {
 		a.Hello.ID, a.Hello.Offset = e.repl.id, e.Feed.Offset()
 	}
-	m.state, m.attempt = LinkConnecting, a
+	m.state, m.attempt, m.oneLine = LinkConnecting, a, false
 	m.attempts++
 	m.attemptsAt++
 	e.Log.Notice("MASTER <-> REPLICA sync started")
@@ -94,6 +96,8 @@ func (a *LinkAttempt) Failed(err error) {
 	e, m := a.e, a.master
 	e.Log.Warning("%s", err)
 	synced := m.state == LinkSync
+	m.keptBytes()
+	m.oneLine = errors.Is(err, upstream.ErrChannel)
 	m.attempt, m.state = nil, LinkConnect
 	m.failures++
 	m.retryAt = e.Steady() + retryAfter(e.rng, m.failures, synced)
@@ -142,7 +146,7 @@ func (e *Engine) masterGone(c *Client) {
 		e.Log.Notice("Caching the disconnected master state.")
 	}
 	m.client, m.state, m.db = nil, LinkConnect, c.db.ID()
-	m.pending = nil
+	m.pending, m.kept = nil, nil
 	m.lastIO = c.LastUsed
 	m.downSince = e.Steady()
 	switch up := e.Steady() - m.upSince; {

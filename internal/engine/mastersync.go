@@ -142,6 +142,7 @@ func (t *syncTarget) Stopped() error {
 // leave parts with the history that the data set had: nobody can go on in it.
 func (a *LinkAttempt) leave() {
 	e := a.e
+	a.master.local = nil
 	e.turnLog(false)
 	e.dropReplicas()
 	e.dropBacklog()

@@ -35,6 +35,10 @@ func (c *Ctx) Psync(id string, at int64) {
 	if !strings.HasPrefix(id, "?") {
 		e.Stats.SyncPartialErr++
 	}
+	if e.offersChannel(r) {
+		e.offerChannel(r)
+		return
+	}
 	e.fullResync(r)
 }
 

@@ -51,6 +51,11 @@ func (e *Engine) careForReplica(r *Replica) {
 	case r.State == ReplicaWaits,
 		e.repl.slaves.full.writes(r): // to a file: the replica is sent nothing yet
 		e.say(r, "\n")
+	case r.State == ReplicaPairs && (r.channel == nil || r.channel.State == ReplicaNone) &&
+		e.Steady()-r.since > limit:
+		e.Log.Warning("Disconnecting timedout replica (full sync): %s has not opened its RDB "+
+			"channel for repl-timeout (%d s)", r.Name(), e.Cfg.ReplTimeout)
+		r.Client.closeSoon()
 	case r.State == ReplicaOnline && !r.legacy && silent > limit:
 		e.Log.Warning("Disconnecting timedout replica (streaming sync): %s has sent no REPLCONF "+
 			"ACK for %d s (repl-timeout %d)", r.Name(), silent/1000, e.Cfg.ReplTimeout)

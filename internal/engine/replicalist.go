@@ -16,18 +16,26 @@ func (e *Engine) ReplicaOf(c *Client) *Replica {
 	return c.replica
 }
 
-// Replicas calls fn for each replica, in the order in which they came.
+// Replicas calls fn for each replica, in the order in which they came. An RDB channel is none.
 func (e *Engine) Replicas(fn func(r *Replica)) {
 	for _, r := range e.repl.slaves.list {
-		fn(r)
+		if r.main == nil {
+			fn(r)
+		}
 	}
 }
 
 // ReplicaCount returns the number of replicas, whatever their states.
-func (e *Engine) ReplicaCount() int { return len(e.repl.slaves.list) }
+func (e *Engine) ReplicaCount() (n int) {
+	e.Replicas(func(*Replica) { n++ })
+	return n
+}
 
 // Name returns how the log calls the replica: by where it listens.
 func (r *Replica) Name() string {
+	if r.main != nil {
+		return r.main.Name()
+	}
 	host, _, err := net.SplitHostPort(r.Client.Addr)
 	if err != nil {
 		host = r.Client.Addr
@@ -80,6 +88,8 @@ func (r *Replica) Lag() int64 {
 // lowest that holds the data, or what rdb-version chooses.
 func (r *Replica) target(e *Engine) rdb.Target {
 	switch {
+	case r.main != nil:
+		return r.main.target(e)
 	case r.CapGodwit:
 		return rdb.Auto
 	case r.Version >= 9<<16:
@@ -160,5 +170,17 @@ func (e *Engine) forgetReplica(c *Client) {
 	}
 	if s.full != nil {
 		s.full.leave(r)
+	}
+	r.unpair()
+}
+
+// unpair ends what cannot go on without the replica, whose connection is gone.
+func (r *Replica) unpair() {
+	if c := r.channel; c != nil && c.Client.replica == c {
+		c.Client.closeSoon()
+	}
+	// What becomes of a snapshot that is on its way, the transfer will tell.
+	if m := r.main; m != nil && m.Client.replica == m && r.State < ReplicaLoads {
+		m.Client.closeSoon()
 	}
 }

@@ -35,14 +35,17 @@ type ReplicaState uint8
 const (
 	ReplicaNone   ReplicaState = iota // it has sent REPLCONF, maybe; it is a client like any other
 	ReplicaWaits                      // for a snapshot to begin
+	ReplicaPairs                      // the same, and it gets it over a second connection
 	ReplicaLoads                      // it is sent one
+	ReplicaBoth                       // it is sent one over the second connection, and the stream
 	ReplicaLoaded                     // it was sent one and wants nothing more (rdb-only)
 	ReplicaOnline                     // it follows the stream
 )
 
 // String returns the word that INFO has for the state.
 func (s ReplicaState) String() string {
-	return [...]string{"none", "wait_bgsave", "send_bulk", "rdb_transmitted", "online"}[s]
+	return [...]string{"none", "wait_bgsave", "wait_bgsave", "send_bulk", "send_bulk_and_stream",
+		"rdb_transmitted", "online"}[s]
 }
 
 // Replica is a server that copies this one's data: what it has said of itself by REPLCONF, and how
@@ -61,6 +64,8 @@ type Replica struct {
 	// These are what it wants of a snapshot.
 	RDBOnly, FunctionsOnly, NoCompress, NoChecksum bool
 
+	main    *Replica // its connection is the RDB channel of that one, nil if it is not
+	channel *Replica // its RDB channel, nil if it has none
 	conn    StreamConn
 	legacy  bool            // it has sent SYNC: it knows neither offsets nor ACK
 	reader  *backlog.Reader // of the stream; pinned from the beginning of the snapshot on

@@ -151,6 +151,9 @@ func (e *Engine) masterCron() {
 	if gap > cronGap && gap != now { // nobody has read what the master sent meanwhile
 		c.LastUsed = min(c.LastUsed+gap, now)
 	}
+	if m.keptLag() > 0 { // nobody reads the socket until that is applied
+		c.LastUsed = now
+	}
 	if now-c.LastUsed > e.Cfg.ReplTimeout*1000 {
 		e.Log.Warning("MASTER timeout: no data nor PING received...")
 		e.Kill(c)

@@ -44,6 +44,14 @@ func (e *Engine) AwaitReplicas(o ShutdownOptions) bool {
 // the executor.
 func (e *Engine) ShutdownWaits() bool { return e.ending.on.Load() }
 
+// ShutdownIn returns for how many ms a shutdown waits at most, 0 if none does.
+func (e *Engine) ShutdownIn() int64 {
+	if !e.ending.on.Load() {
+		return 0
+	}
+	return max(e.ending.until-e.Steady(), 1)
+}
+
 // BlockUntilShutdown makes a client wait whose SHUTDOWN waits for replicas.
 func (c *Ctx) BlockUntilShutdown() {
 	c.Block(Wait{Type: object.String, OnTimeout: refuseShutdown})
@@ -89,13 +97,13 @@ func (e *Engine) shutdownCron() {
 	if lag > 0 && e.Steady() < s.until {
 		return
 	}
-	for _, r := range e.repl.slaves.list {
+	e.Replicas(func(r *Replica) {
 		if r.lags(e) {
 			offset, silent := r.Acked(e)
 			e.Log.Notice("Lagging replica %s reported offset %d behind master, lag=%d, state=%s.",
 				r.Name(), e.Feed.Offset()-offset, silent/1000, r.State)
 		}
-	}
+	})
 	e.Log.Notice("%d of %d replicas are in sync when shutting down.", all-lag, all)
 	o := s.o
 	o.Now = true
@@ -106,12 +114,13 @@ func (e *Engine) shutdownCron() {
 
 // lagging returns how many replicas lag, and how many there are.
 func (e *Engine) lagging() (lag, all int) {
-	for _, r := range e.repl.slaves.list {
+	e.Replicas(func(r *Replica) {
+		all++
 		if r.lags(e) {
 			lag++
 		}
-	}
-	return lag, len(e.repl.slaves.list)
+	})
+	return lag, all
 }
 
 // lags reports whether the replica does not have what there was when the shutdown began. One that

@@ -10,6 +10,8 @@ func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
 	s := &e.repl.slaves
 	switch r.State {
 	case ReplicaOnline:
+	case ReplicaBoth: // likewise, but the stream has begun
+		e.enterState(r, ReplicaOnline)
 	case ReplicaLoads: // it has loaded all, and it is not known here yet that all was sent
 		r.onACK = false
 		return
@@ -60,6 +62,16 @@ func (e *Engine) stream(r *Replica) {
 	r.streams = true
 	r.conn.Stream(r.reader)
 	e.pushed(r.Client)
+}
+
+// say sends the replica a line outside of its own commands.
+func (e *Engine) say(r *Replica, line string) {
+	c := r.Client
+	if c.W.Buf == nil {
+		c.W.Buf = e.LendBuffer()
+	}
+	c.W.Buf = append(c.W.Buf, line...)
+	e.pushed(c)
 }
 
 // AckedBy returns how many replicas have all that the client has written: in memory, or on disk.

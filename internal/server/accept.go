@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/redcon"
 
+	"godwit/internal/backlog"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 )
@@ -38,6 +39,14 @@ type peer struct {
 
 	link *engine.LinkAttempt // the connection leads to the master; nil for a client
 	rest []byte              // what has been read of the master's stream
+	kept *backlog.Reader     // the same, behind rest; nil if that is nothing
+}
+
+// dropKept frees what was kept for a connection that is refused.
+func (p *peer) dropKept() {
+	if p.kept != nil {
+		p.kept.Close()
+	}
 }
 
 // handoff is an accepted connection on its way through redcon. redcon closes every connection that

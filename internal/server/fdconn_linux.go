@@ -61,7 +61,7 @@ func (c *fdConn) Ready(events uint32) {
 		if c.gone = events&(evloop.Hangup|evloop.Error) != 0; c.gone {
 			c.enqueue()
 		}
-	case c.running, // a busy script of its own: see session
+	case c.kept != nil, c.running, // a busy script of its own: see session
 		c.fresh > 0, // the turn that will run what was read is still gathering
 		c.waiting:   // its input waits for another turn: reading more is no use
 		c.unread = true
@@ -202,9 +202,10 @@ func (c *fdConn) handle() {
 			c.in = c.in[:0]
 		}
 	case !held:
+		c.refill()
 		c.drop(c.run(c.in))
 	}
-	if c.more && !c.held() {
+	if (c.more || c.kept != nil) && !c.held() {
 		c.again()
 	}
 	if len(c.in) > 0 || c.cl.InMulti() {
@@ -363,6 +364,7 @@ func (c *fdConn) close() {
 	l.conns = l.conns[:last]
 	l.stirred.Remove(c)
 	c.letGo()
+	c.dropKept()
 	c.q.drop()
 	c.staged.drop()
 	c.data, c.reply, c.cl.W.Buf = nil, nil, nil

@@ -51,7 +51,7 @@ type goConn struct {
 // startGo serves a connection with goroutines.
 func (s *Server) startGo(nc net.Conn, p peer) {
 	c := &goConn{raw: nc, nc: nc, first: p.rest, wake: make(chan struct{}, 1)}
-	c.srv = s
+	c.srv, c.kept = s, p.kept
 	c.q.pool = s.eng.Buffers
 	if t, ok := nc.(*tls.Conn); ok { // to the master
 		c.raw = t.NetConn()
@@ -62,10 +62,12 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	defer s.eng.Release()
 	if s.stopping.Load() {
 		_ = nc.Close()
+		p.dropKept()
 		return
 	}
 	cl, refusal := s.admit(c, p)
 	if cl == nil {
+		p.dropKept()
 		go refuse(c.raw, p, refusal)
 		return
 	}
@@ -113,6 +115,7 @@ func (c *goConn) serve() {
 	c.q.drop() // the writer has ended
 	c.mu.Unlock()
 	c.dropFeed()
+	c.dropKept()
 	c.staged.drop()
 	c.cl.W.Buf = nil
 }

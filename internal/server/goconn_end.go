@@ -17,7 +17,37 @@ func (c *goConn) begin() bool {
 	}
 	first := c.first
 	c.first = nil
-	return len(first) == 0 || c.input(first)
+	return (len(first) == 0 || c.input(first)) && c.inputKept()
+}
+
+// heldPoll is how often a connection looks whether its input is still held.
+const heldPoll = 10 * time.Millisecond
+
+// inputKept runs the input that was kept (see kept.go). It reports false when the connection has
+// ended.
+func (c *goConn) inputKept() bool {
+	var buf []byte
+	for c.kept != nil {
+		c.enter()
+		held, ended := c.held(), c.ended()
+		c.leave()
+		switch {
+		case ended:
+			return false
+		case held:
+			time.Sleep(heldPoll)
+			continue
+		}
+		buf = append(buf[:0], c.nextKept()...)
+		if len(buf) == 0 {
+			break
+		}
+		c.kept.Advance(len(buf))
+		if !c.input(buf) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *goConn) ended() bool { return c.cl.CloseASAP || c.cl.CloseAfterReply }

@@ -268,7 +268,7 @@ func (l *loop) takePosted() {
 			c.close()
 		default:
 			c.collect(false)
-			if len(c.in) > 0 && !c.held() && !c.ending {
+			if (len(c.in) > 0 || c.kept != nil) && !c.held() && !c.ending {
 				c.again()
 			}
 		}
@@ -292,6 +292,7 @@ func (l *loop) welcome() {
 		if cl == nil {
 			evloop.Write(a.fd, []byte(refusal))
 			unix.Close(a.fd)
+			a.peer.dropKept()
 			continue
 		}
 		c.cl, cl.Loop = cl, l.id
@@ -299,6 +300,7 @@ func (l *loop) welcome() {
 		l.stirred.Stir(c)
 		if a.peer.link != nil {
 			c.keep(a.peer.rest, 0, 0)
+			c.kept = a.peer.kept
 			c.again()
 			l.srv.eng.AckMaster()
 		}

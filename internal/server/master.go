@@ -33,6 +33,7 @@ type masterLink struct {
 	a    *engine.LinkAttempt
 	cfg  config.Config // as it was at the beginning
 	conn *upstream.Conn
+	rdb  *rdbChannel // nil if everything comes over conn
 
 	began time.Time
 }
@@ -58,6 +59,9 @@ func (l *masterLink) run() {
 	}
 	if err == nil {
 		return
+	}
+	if l.rdb != nil {
+		err = l.rdb.abandon(err)
 	}
 	if l.conn != nil {
 		_ = l.conn.Close() // it is of no use any more
@@ -92,6 +96,9 @@ func connectError(err error) string {
 // talk takes the connection from the handshake to the stream.
 func (l *masterLink) talk() error {
 	answer, err := l.conn.Handshake(l.a.Hello, l.s.log)
+	if err == nil && answer.Kind == upstream.Channel {
+		answer, err = l.openChannel(answer.Client)
+	}
 	if err != nil {
 		return err
 	}
@@ -108,7 +115,11 @@ func (l *masterLink) talk() error {
 
 // synchronize puts the master's data set in the place of this server's.
 func (l *masterLink) synchronize() error {
-	payload, err := l.conn.Payload()
+	from := l.conn
+	if l.rdb != nil {
+		from = l.rdb.conn
+	}
+	payload, err := from.Payload()
 	if err != nil {
 		return err
 	}
@@ -121,7 +132,9 @@ func (l *masterLink) synchronize() error {
 	if way == engine.LoadFromFile {
 		return l.throughFile(src)
 	}
-	return l.a.Load(src, max(payload.Len, 0), way == engine.LoadAside, l.alive)
+	err = l.a.Load(src, max(payload.Len, 0), way == engine.LoadAside, l.alive)
+	l.gotRDB()
+	return err
 }
 
 // alive sends the master a sign of life. If it does not arrive, the connection's end will show.
@@ -172,6 +185,7 @@ func (l *masterLink) throughFile(payload io.Reader) error {
 		file.Discard()
 		return err
 	}
+	l.gotRDB()
 	src, err := file.Rewind()
 	if err == nil {
 		err = l.a.Load(src, file.Size(), false, l.alive)
@@ -245,10 +259,14 @@ func (t *trailer) right() bool {
 
 // handOver gives the connection to a loop or to goroutines of its own, which go on with the stream.
 func (l *masterLink) handOver() error {
+	kept, err := l.endChannel()
+	if err != nil {
+		return err
+	}
 	nc, rest := l.conn.Conn, l.conn.Rest()
 	_, tcp := nc.(*net.TCPConn)
 	p := peer{addr: nc.RemoteAddr().String(), laddr: nc.LocalAddr().String(), tls: !tcp, link: l.a,
-		rest: rest}
+		rest: rest, kept: kept}
 	if tcp {
 		l.s.tune(nc)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"godwit/internal/arena"
+	"godwit/internal/backlog"
 	"godwit/internal/engine"
 	"godwit/internal/invariant"
 	"godwit/internal/resp"
@@ -45,6 +46,8 @@ type session struct {
 	running bool // run is under way
 
 	staged outQueue // see Stage
+
+	kept *backlog.Reader // input before that of the socket, see kept.go; nil if there is none
 }
 
 // run executes the commands at the start of buf until none is complete or the client's turn is

@@ -19,6 +19,8 @@ type Hello struct {
 	// nothing.
 	ID     string
 	Offset int64
+	// Channel offers to take the RDB file over a second connection.
+	Channel bool
 	// Failover asks the master to hand its role over to this replica.
 	Failover bool
 }
@@ -31,12 +33,14 @@ const (
 	Continue Kind = iota // the stream follows
 	Full                 // an RDB file follows, then the stream
 	Old                  // likewise, from a master that knows no offsets
+	Channel              // the stream follows, the RDB file comes over a second connection
 )
 
 // Answer is a master's answer to PSYNC.
 type Answer struct {
 	Kind   Kind
 	ID     string // of the history; "" after Continue if it is the one that was asked for
+	Client string // after Channel: the number of this connection at the master
 	Offset int64  // of the RDB file
 }
 
@@ -75,23 +79,35 @@ func hasPrefix(line string, prefixes ...string) bool {
 	return false
 }
 
+// auth returns the command AUTH, nil if there is no password.
+func (h *Hello) auth() []string {
+	switch {
+	case h.Password == "":
+		return nil
+	case h.User == "":
+		return []string{"AUTH", h.Password}
+	}
+	return []string{"AUTH", h.User, h.Password}
+}
+
 // introduce sends AUTH and REPLCONF. Only a refused password is an error: a master may be older
 // than what it is told.
 func (c *Conn) introduce(h Hello, log *logging.Logger) error {
 	var commands [][]string
 	say := func(argv ...string) { commands = append(commands, argv) }
-	switch {
-	case h.Password == "":
-	case h.User == "":
-		say("AUTH", h.Password)
-	default:
-		say("AUTH", h.User, h.Password)
+	if auth := h.auth(); auth != nil {
+		say(auth...)
 	}
 	say("REPLCONF", "listening-port", strconv.Itoa(h.Port))
 	if h.IP != "" {
 		say("REPLCONF", "ip-address", h.IP)
 	}
-	say("REPLCONF", "capa", "eof", "capa", "psync2", "capa", "godwit")
+	if h.Channel {
+		say("REPLCONF", "capa", "eof", "capa", "psync2", "capa", "godwit",
+			"capa", "rdb-channel-repl")
+	} else {
+		say("REPLCONF", "capa", "eof", "capa", "psync2", "capa", "godwit")
+	}
 	if h.Version != "" {
 		say("REPLCONF", "version", h.Version)
 	}
@@ -135,6 +151,9 @@ func (c *Conn) psync(h Hello, log *logging.Logger) (Answer, error) {
 		return Answer{}, fmt.Errorf("Master did not reply to PSYNC, will try later: %w", err)
 	}
 	a, err := parsePSYNC(line)
+	if a.Kind == Channel && !h.Channel {
+		return Answer{}, fmt.Errorf("Unexpected reply to PSYNC from master: %s", show(line))
+	}
 	if !errors.Is(err, errNoPSYNC) {
 		return a, err
 	}
@@ -161,10 +180,16 @@ func parsePSYNC(line string) (Answer, error) {
 		if len(words) == 3 && isID(words[1]) {
 			offset, err := strconv.ParseInt(words[2], 10, 64)
 			if err == nil && offset >= 0 {
-				return Answer{Full, words[1], offset}, nil
+				return Answer{Kind: Full, ID: words[1], Offset: offset}, nil
 			}
 		}
 		return Answer{}, fmt.Errorf("Master replied with wrong +FULLRESYNC syntax: %s", show(line))
+	case words[0] == "+RDBCHANNELSYNC":
+		if len(words) == 2 && isNumber(words[1]) {
+			return Answer{Kind: Channel, Client: words[1]}, nil
+		}
+		return Answer{}, fmt.Errorf("Master replied with wrong +RDBCHANNELSYNC syntax: %s",
+			show(line))
 	case words[0] == "+CONTINUE":
 		switch {
 		case len(words) == 1:
@@ -180,6 +205,12 @@ func parsePSYNC(line string) (Answer, error) {
 		return Answer{}, errNoPSYNC
 	}
 	return Answer{}, fmt.Errorf("Unexpected reply to PSYNC from master: %s", show(line))
+}
+
+// isNumber reports whether s is a decimal number without a sign.
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
 }
 
 // idLen is the length of a history's id.

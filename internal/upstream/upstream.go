@@ -39,7 +39,7 @@ const (
 )
 
 // Conn is the connection to a master before the stream of commands. It belongs to one goroutine,
-// except Close.
+// except Close and StopStream. After Answer Channel, one reads the stream and another one writes.
 type Conn struct {
 	net.Conn
 	// Timeout is repl-timeout: how long the master may be silent.

@@ -28,6 +28,17 @@ func (s *script) Write(b []byte) (int, error)      { return s.said.Write(b) }
 func (s *script) SetReadDeadline(time.Time) error  { return nil }
 func (s *script) SetWriteDeadline(time.Time) error { return nil }
 
+// words returns what the replica has said, without the frames.
+func (s *script) words() string {
+	var said []string
+	for _, w := range strings.Fields(s.said.String()) {
+		if w[0] != '*' && w[0] != '$' {
+			said = append(said, w)
+		}
+	}
+	return strings.Join(said, " ")
+}
+
 func talk(says io.Reader) (*Conn, *script) {
 	s := &script{says: says}
 	return New(s, time.Minute), s
@@ -47,11 +58,12 @@ const id = "0123456789abcdef0123456789abcdef01234567"
 const greeting = "+PONG\r\n+OK\r\n+OK\r\n"
 
 func TestAnswers(t *testing.T) {
+	full := Answer{Kind: Full, ID: id, Offset: 17}
 	for says, want := range map[string]struct {
 		answer Answer
 		err    string
 	}{
-		greeting + "+FULLRESYNC " + id + " 17\r\n":     {Answer{Full, id, 17}, ""},
+		greeting + "+FULLRESYNC " + id + " 17\r\n":     {full, ""},
 		greeting + "\n\n+CONTINUE\r\n":                 {Answer{Kind: Continue}, ""},
 		greeting + "+CONTINUE " + id + "\r\n":          {Answer{Kind: Continue, ID: id}, ""},
 		greeting + "-ERR unknown command\r\n":          {Answer{Kind: Old}, ""},
@@ -64,6 +76,8 @@ func TestAnswers(t *testing.T) {
 		greeting + "+FULLRESYNC " + id + "\r\n":        {err: "wrong +FULLRESYNC syntax"},
 		greeting + "+FULLRESYNC " + id + " -1\r\n":     {err: "wrong +FULLRESYNC syntax"},
 		greeting + "+FULLRESYNC short 1\r\n":           {err: "wrong +FULLRESYNC syntax"},
+		greeting + "+RDBCHANNELSYNC 12\r\n":            {Answer{Kind: Channel, Client: "12"}, ""},
+		greeting + "+RDBCHANNELSYNC -1\r\n":            {err: "wrong +RDBCHANNELSYNC syntax"},
 		greeting + "+CONTINUE x\r\n":                   {err: "wrong +CONTINUE syntax"},
 		greeting + "+WHAT\x01\r\n":                     {err: "reply to PSYNC from master: +WHAT."},
 		greeting + "-NOMASTERLINK no\r\n":              {err: "unable to PSYNC but should be"},
@@ -75,7 +89,7 @@ func TestAnswers(t *testing.T) {
 			iotest.OneByteReader(strings.NewReader(says))} {
 			c, _ := talk(r)
 			log, _ := quiet(t)
-			answer, err := c.Handshake(Hello{Port: 1}, log)
+			answer, err := c.Handshake(Hello{Port: 1, Channel: true}, log)
 			if want.err == "" {
 				require.NoError(t, err, "%q", says)
 				require.Equal(t, want.answer, answer, "%q", says)
@@ -88,6 +102,31 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestRDBChannel checks what a replica says on its second connection, and what it believes.
+func TestRDBChannel(t *testing.T) {
+	for says, want := range map[string]string{
+		"+OK\r\n+OK\r\n\n\n+FULLRESYNC " + id + " 17\r\n": "",
+		"-WRONGPASS\r\n": "answers AUTH with: -WRONGPASS",
+		"+OK\r\n-ERR Unrecognized RDB client id: 5\r\n": "answers REPLCONF with: -ERR Unrec",
+		"+OK\r\n+OK\r\n+CONTINUE\r\n":                   "answers PSYNC with: +CONTINUE",
+		"+OK\r\n+OK\r\n-ERR no\r\n":                     "answers PSYNC with: -ERR no",
+		"+OK\r\n+OK\r\n":                                "Connection closed by the master",
+		"":                                              "Connection closed by the master",
+	} {
+		c, said := talk(strings.NewReader(says))
+		a, err := c.RDBChannel(Hello{Port: 7, Password: "pw"}, "5")
+		if want != "" {
+			require.ErrorIs(t, err, ErrChannel)
+			require.ErrorContains(t, err, want)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, Answer{Kind: Full, ID: id, Offset: 17}, a)
+		require.Equal(t, "AUTH pw REPLCONF capa eof rdb-only 1 rdb-channel 1 main-ch-client-id 5 "+
+			"listening-port 7 PSYNC ? -1", said.words())
+	}
+}
+
 // TestWords checks what a replica says of itself.
 func TestWords(t *testing.T) {
 	c, s := talk(strings.NewReader("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+OK\r\n-ERR what\r\n" +
@@ -96,16 +135,9 @@ func TestWords(t *testing.T) {
 	_, err := c.Handshake(Hello{User: "u", Password: "p", Port: 7, IP: "h", Version: "9.1.0",
 		ID: id, Offset: 41, Failover: true}, log)
 	require.NoError(t, err)
-	words := strings.Fields(s.said.String())
-	var said []string
-	for _, w := range words {
-		if w[0] != '*' && w[0] != '$' {
-			said = append(said, w)
-		}
-	}
 	require.Equal(t, "PING AUTH u p REPLCONF listening-port 7 REPLCONF ip-address h REPLCONF capa "+
 		"eof capa psync2 capa godwit REPLCONF version 9.1.0 PSYNC "+id+" 42 FAILOVER",
-		strings.Join(said, " "))
+		s.words())
 	require.Equal(t, "rest", string(c.Rest()))
 	require.NotContains(t, text.String(), "Non critical")
 
