@@ -123,7 +123,7 @@ bench-quick: ## the same in under two minutes, without writing
 bench-streams: ## streams beside the same, at most 10 minutes
 	$(GO) run ./bench -only streammemory,streams,bigstream -o bench/STREAMS.md -readme README.md
 
-bench-replication: ## full syncs, replicas and their lag beside the same, at most 10 minutes
+bench-replication: ## full syncs, replicas and their lag beside Redis 8 and Valkey 9
 	$(GO) run ./bench -only fullsync,onereplica,lag -against redis8,valkey9 -o bench/REPLICATION.md
 
 bench-persist: ## snapshots, files and the log beside the same, at most 10 minutes

@@ -78,8 +78,8 @@
 //   - bigstream: commands that touch one entry, on a stream of ten million entries with a million
 //     pending and on streams of a thousand; the probe's p99.9 during BGSAVE. Once for each server.
 //
-// The parts about replication, which `make bench-replication` runs in at most 10 minutes, each with
-// a master and a replica of the same kind:
+// The parts about replication, which `make bench-replication` runs, each with a master and a
+// replica of the same kind:
 //
 //   - fullsync: time of a full synchronization under writes, the master's memory, the probe's
 //     p99.9. Once for each server.

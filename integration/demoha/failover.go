@@ -75,10 +75,12 @@ func (d *diary) read(c *client.Client, who string) {
 	}
 }
 
-func (d *diary) add(what string) {
+func (d *diary) add(what string) { d.addAt(time.Now(), what) }
+
+func (d *diary) addAt(t time.Time, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.entries = append(d.entries, entry{time.Now(), what})
+	d.entries = append(d.entries, entry{t, what})
 }
 
 // last returns when the last entry was made.
@@ -169,10 +171,10 @@ func (g *group) run(ctx context.Context) (r result, err error) {
 // judge puts the timeline together. Between the two times the master was ended.
 func (r *result) judge(w *writers, d *diary, moment, gone time.Time) {
 	if a, ok := w.firstAfter(moment, false); ok {
-		d.entries = append(d.entries, entry{a.got, "first write that fails: " + a.text})
+		d.addAt(a.got, "first write that fails: "+a.text)
 	}
 	if a, ok := w.firstAfter(gone, true); ok {
-		d.entries = append(d.entries, entry{a.got, "FIRST WRITE THAT IS ACCEPTED"})
+		d.addAt(a.got, "FIRST WRITE THAT IS ACCEPTED")
 		r.until = a.got.Sub(moment)
 	}
 	r.events = d.since(moment)

@@ -47,7 +47,9 @@ func demo(ctx context.Context, args []string) error {
 	fs.BoolVar(&s.quick, "quick", false, "let the Sentinels ask and tell more often")
 	fs.DurationVar(&s.pause, "pause", s.pause, "how long each writer rests between two writes")
 	fs.DurationVar(&s.downAfter, "down-after", s.downAfter, "Sentinel's down-after-milliseconds")
-	if err := fs.Parse(args); err != nil {
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	s.sentinels = testserver.Kind(*sentinels)

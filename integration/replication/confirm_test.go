@@ -63,12 +63,14 @@ func TestConfirmed(t *testing.T) {
 func TestUnconfirmed(t *testing.T) {
 	forPairs(t, confirming[:2], func(t *testing.T, p pair) {
 		master, replica := p.start(t)
-		do(t, master, "CONFIG", "SET", "min-replicas-ack-timeout", 200)
+		timeout := func(ms int) { do(t, master, "CONFIG", "SET", "min-replicas-ack-timeout", ms) }
+		timeout(60_000)
 		proxy := testserver.RunProxy(t, master, testseed.New(t))
 		link(t, replica, proxy.Addr)
 		do(t, master, "CONFIG", "SET", "min-replicas-to-ack", 1)
 		do(t, master, "SET", "a", 1)
 		proxy.Stall(true)
+		timeout(100)
 		c, reader := master.Client(t), master.Client(t)
 		c.Queue("SET", "a", 2)
 		c.Queue("GET", "a")
@@ -88,17 +90,25 @@ func TestUnconfirmed(t *testing.T) {
 
 		do(t, master, "CONFIG", "SET", "min-replicas-ack-reads", "yes")
 		c = master.Client(t)
-		c.Queue("SET", "b", 1)
+		for _, x := range []struct {
+			c    *client.Client
+			args []any
+		}{{c, []any{"SET", "b", 1}}, {reader, []any{"GET", "b"}}} {
+			v, err = x.c.Do(x.args...)
+			require.NoError(t, err)
+			require.Regexp(t, "^UNCONFIRMED ", v.Text())
+		}
+		timeout(60_000)
+		c.Queue("SET", "b", 2)
 		require.NoError(t, c.Flush())
 		require.NoError(t, master.WaitInfo("replication", "a reply that waits",
-			func(info map[string]string) bool { return info["unconfirmed_replies"] != "0" }))
-		v, err = reader.Do("GET", "b")
-		require.NoError(t, err)
-		require.Regexp(t, "^UNCONFIRMED ", v.Text())
+			func(info map[string]string) bool { return info["unconfirmed_replies"] == "1" }))
 		proxy.Stall(false)
+		v, err = c.Receive()
+		require.NoError(t, err)
+		require.Equal(t, "OK", v.Text())
 		require.NoError(t, master.WaitSame(replica))
-		require.Equal(t, "1", do(t, master, "GET", "b"))
-		do(t, master, "SET", "b", 2)
+		require.Equal(t, "2", do(t, master, "GET", "b"))
 	})
 }
 

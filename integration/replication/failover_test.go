@@ -95,12 +95,14 @@ func TestFailoverThatFails(t *testing.T) {
 
 		proxy.Stall(true)
 		do(t, master, "SET", "a", 1) // the replica does not get it
-		do(t, master, "FAILOVER", "TIMEOUT", 300)
+		do(t, master, "FAILOVER", "TIMEOUT", 60_000)
 		refused("ERR FAILOVER already in progress.", "FAILOVER")
 		refused("ERR REPLICAOF not allowed while failing over.", "REPLICAOF", "NO", "ONE")
 		state, err := master.Info("replication")
 		require.NoError(t, err)
 		require.Equal(t, "waiting-for-sync", state["master_failover_state"])
+		do(t, master, "FAILOVER", "ABORT")
+		do(t, master, "FAILOVER", "TIMEOUT", 100)
 		do(t, master, "SET", "a", 2) // is held back until the time is up
 		do(t, master, "FAILOVER")
 		do(t, master, "FAILOVER", "ABORT")

@@ -35,8 +35,9 @@ func TestKilledReplicaWithLog(t *testing.T) {
 			writers.stop(t)
 			require.NoError(t, master.WaitSame(replica))
 		}
-		require.EqualValues(t, 1, stat(t, master, "sync_full"))
-		require.EqualValues(t, kills, stat(t, master, "sync_partial_ok"))
+		// kill -9 can cut a write short before the place at its end, though not each time
+		require.EqualValues(t, kills+1, syncs(t, master))
+		require.LessOrEqual(t, stat(t, master, "sync_full"), int64(2))
 	})
 }
 

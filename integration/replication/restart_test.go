@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,5 +88,29 @@ func TestKilledMaster(t *testing.T) {
 		all, err = replica.Read()
 		require.NoError(t, err)
 		require.Equal(t, 1, all.Keys())
+	})
+}
+
+// TestRestartedConfirmingMaster stops a master that confirms its writes and starts it again. The
+// stream goes on where its file says, though its backlog is there before the first replica: the
+// replica resumes, an RDB is sent to whoever asks for one, and writes are confirmed.
+func TestRestartedConfirmingMaster(t *testing.T) {
+	seed := testseed.New(t)
+	forPairs(t, confirming[:2], func(t *testing.T, p pair) {
+		args := append(append([]string{"--min-replicas-ack-timeout", "60000"}, bigBacklog...),
+			saving...)
+		master, replica := p.run(t, p.master, args...), p.run(t, p.replica)
+		fill(t, master, seed, 300, p.master, p.replica)
+		link(t, replica, master.Addr)
+		require.NoError(t, master.WaitSame(replica))
+		args = append(args, "--min-replicas-to-ack", "1")
+		master = shutdown(t, master, func() { require.NoError(t, replica.WaitNoLink()) }, args...)
+		rdb := rawReplicaOf(t, master.Addr, nil).full("rdb-only 1 capa eof")
+		require.True(t, strings.HasPrefix(rdb, "REDIS"))
+		require.NoError(t, replica.WaitLink())
+		do(t, master, "SET", "confirmed", "yes")
+		require.NoError(t, master.WaitSame(replica))
+		require.EqualValues(t, 1, stat(t, master, "sync_full"), "the RDB")
+		require.EqualValues(t, 1, stat(t, master, "sync_partial_ok"), "the replica")
 	})
 }

@@ -234,8 +234,6 @@ func TestPipe(t *testing.T) {
 	require.Zero(t, pool.Used())
 }
 
-// TestStalledReader has one reader take nothing: the others go on without it, and what it has been
-// handed out stays until its write has ended.
 // TestPipeEndsDuringWrite ends pipes while bytes are appended to them. No block may go then that is
 // being written to, and none may stay.
 func TestPipeEndsDuringWrite(t *testing.T) {
@@ -276,6 +274,8 @@ func TestPipeEndsDuringWrite(t *testing.T) {
 	}
 }
 
+// TestStalledReader has one reader take nothing: the others go on without it, and what it has been
+// handed out stays until its write has ended.
 func TestStalledReader(t *testing.T) {
 	pool := arena.NewPool()
 	p := NewPipe(pool, 1, time.Millisecond, 2)

@@ -50,7 +50,6 @@ type stream struct {
 type block struct {
 	buf   arena.Buffer
 	start int64 // offset of its first byte
-	full  int   // bytes it has, once it is not the last block
 	pins  int   // readers whose place is in it
 	next  *block
 }
@@ -81,7 +80,6 @@ func (s *stream) grow(at int64) bool {
 	if s.last == nil {
 		s.first = b
 	} else {
-		s.last.full = int(at - s.last.start)
 		s.last.next = b
 	}
 	s.last = b

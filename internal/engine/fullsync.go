@@ -14,7 +14,8 @@ import (
 // Full synchronization
 //
 // One snapshot serves all replicas that wait and can read the same. Its moment is their place in
-// the stream: from it on, each has a reader that pins what they will need.
+// the stream: from it on, each has a reader that pins what it will need. Those that want nothing
+// but the RDB (redis-cli --rdb) have none.
 //
 //	snapshot ─→ Pipe ─┬─ transfer ─→ socket      $EOF:<mark>  RDB  <mark>
 //	                  └─ transfer ─→ socket      then the stream, after the first ACK
@@ -33,8 +34,8 @@ import (
 const (
 	// pipeLimit is how far in bytes the slowest replica may be behind the snapshot.
 	pipeLimit = 8 << 20
-	// stallShare is the part of repl-timeout for which it may take nothing while others wait. They
-	// are not told to wait longer: it may be emptying its old data set.
+	// stallShare divides repl-timeout. For that long the slowest replica may take nothing while
+	// others wait for more, because it may be emptying its old data set. Then it is cut.
 	stallShare = 4
 )
 
@@ -127,12 +128,14 @@ func (e *Engine) replTimeout() time.Duration {
 	return time.Duration(e.Cfg.ReplTimeout) * time.Second
 }
 
-// beginLoading tells a replica its place in the history, and pins the stream from there on.
+// beginLoading tells a replica its place in the history, and pins the stream from there on if the
+// replica will follow it.
 func (e *Engine) beginLoading(r *Replica) {
 	at := e.Feed.Offset()
-	if r.main != nil {
+	switch {
+	case r.main != nil:
 		e.beginBoth(r.main, at)
-	} else {
+	case !r.RDBOnly:
 		e.pin(r, at)
 	}
 	if !r.legacy {
@@ -208,11 +211,8 @@ func (e *Engine) transferred(r *Replica, sent int64, err error) {
 		e.Steady()-r.since)
 	if r.main != nil {
 		e.channelDone(r, nil)
-		e.enterState(r, ReplicaLoaded)
-		return
 	}
-	if r.RDBOnly {
-		r.reader.Close()
+	if r.reader == nil { // nothing but the RDB was asked for on this connection
 		e.enterState(r, ReplicaLoaded)
 		return
 	}

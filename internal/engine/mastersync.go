@@ -16,6 +16,8 @@ import (
 //	load    in steps; clients are answered LOADING
 //	end     the history is the master's; the log gets a new base
 //
+// Store.TurnAOF says why the log is off meanwhile.
+//
 // Usually the RDB file is received first, while the old data is served, and its checksum is
 // compared. Under repl-diskless-load it is loaded as it comes. If a load fails, the databases are
 // emptied again: half a data set is never served.

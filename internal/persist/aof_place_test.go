@@ -81,15 +81,29 @@ func (f *follower) apply() {
 
 func (f *follower) note() { f.was[f.place] = f.m.clone() }
 
-// resync gets another data set, as a full synchronization does.
+// resync gets another data set, in the order of a full synchronization: the log is off from before
+// the old data goes until the new data and its place are there. Loads that fail come before it.
 func (f *follower) resync() {
 	f.a.Disable()
-	f.known = false
+	for range f.rng.IntN(3) {
+		f.replace()
+		f.a.Cron()
+		f.a.EndBatch()
+	}
+	f.replace()
+	require.NoError(f.t, f.a.Enable(false))
+}
+
+// replace replaces the data and its place, not at one moment.
+func (f *follower) replace() {
+	f.known = f.rng.IntN(2) == 0
 	clear(f.m.data)
+	f.a.Cron()
+	f.a.EndBatch()
 	f.m.data["0/new"] = fmt.Sprint(f.rng.IntN(1000))
+	f.a.Cron()
 	f.place, f.known = ReplPoint{fmt.Sprintf("%040d", f.rng.IntN(1e9)), f.rng.Int64N(1000), 0}, true
 	f.note()
-	require.NoError(f.t, f.a.Enable(false))
 }
 
 // step does something that happens in a replica's life.

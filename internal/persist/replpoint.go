@@ -31,8 +31,7 @@ type pointReader struct {
 	offset bool // it was told
 }
 
-// field takes an auxiliary field, if it is of a point. What makes no sense is as if it was not
-// there.
+// field takes an auxiliary field, if it is of a point. What makes no sense is ignored.
 func (r *pointReader) field(name string, text []byte) {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	ok := err == nil && n >= 0

@@ -172,6 +172,10 @@ func (s *Store) AOF() *AOF { return s.aof }
 
 // TurnAOF switches the append-only file on or off at run time. Within a transaction, the rewrite
 // that turns it on begins after that: a base must not have half a transaction.
+//
+// The log must be off while another data set is put in the place of the one that there is, and
+// while the place in the history of replication changes with it. Turned on behind it, the log
+// begins anew: until its base is complete, a start finds the old data set and its place.
 func (s *Store) TurnAOF(on bool) error {
 	var err error
 	if on {
@@ -181,23 +185,6 @@ func (s *Store) TurnAOF(on bool) error {
 	}
 	s.attach()
 	return err
-}
-
-// ReplaceData has replace put another data set in the place of the one that there is, whose place
-// in the history of replication changes with it. The log, if it is on, begins anew: until its base
-// is complete, a start finds the old data set and its place. An error says that the log could not
-// be turned on again.
-func (s *Store) ReplaceData(replace func()) error {
-	on := s.aof.Enabled()
-	if on {
-		s.aof.Disable()
-		s.attach()
-	}
-	replace()
-	if !on {
-		return nil
-	}
-	return s.TurnAOF(true)
 }
 
 // attach sends the log what changes while it is on, and nothing while it is off.

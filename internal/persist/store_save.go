@@ -108,8 +108,9 @@ func (s *Store) tell(f *RDBFormat) {
 	}
 }
 
-// Save writes the snapshot file in one go: SAVE, the end of the server. A save that runs makes way
-// for it, and so does a snapshot for replicas. The base of a rewrite is written first.
+// Save writes the snapshot file in one go: for the end of the server, FLUSHALL, DEBUG RELOAD, and
+// for SAVE, which comes only when no other snapshot runs. A save that runs makes way for it, and so
+// does a snapshot for replicas. The base of a rewrite is written first.
 func (s *Store) Save() error {
 	s.CancelSave()
 	s.FailSync()

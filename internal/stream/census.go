@@ -1,8 +1,8 @@
 package stream
 
 // Census counts what older files and servers cannot hold of streams, so that what a snapshot will
-// need is known before it begins. What was dropped and waits to be freed may still be counted.
-// What is there always is.
+// need is known before it begins. The counts are never too low; streams that were dropped and wait
+// to be freed may still be counted.
 type Census struct {
 	Groups int // consumer groups
 	Nacked int // groups with NACKed entries

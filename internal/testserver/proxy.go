@@ -80,6 +80,9 @@ func (p *Proxy) CutWithin(n int64) {
 	p.cutAfter = p.rnd.Int64N(n)
 }
 
+// Keep takes back a cut that has not come yet.
+func (p *Proxy) Keep() { p.set(func() { p.cutAfter = -1 }) }
+
 // Refuse makes the proxy close new connections at once, or no longer do so.
 func (p *Proxy) Refuse(yes bool) { p.set(func() { p.refusing = yes }) }
 
@@ -236,6 +239,3 @@ func (p *Proxy) next(l *link, b []byte, down bool) (before []byte, cut bool) {
 	p.passed += int64(len(b))
 	return b, cut
 }
-
-// Keep takes back a cut that has not come yet.
-func (p *Proxy) Keep() { p.set(func() { p.cutAfter = -1 }) }

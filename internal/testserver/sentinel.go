@@ -137,14 +137,6 @@ func (a *Sentinels) replicasKnown(s *Server) bool {
 	})
 }
 
-// WaitMaster waits until all Sentinels name the server at the address as the master.
-func (a *Sentinels) WaitMaster(addr string) error {
-	return a.wait("of the opinion that the master is "+addr, func(s *Server) bool {
-		got, err := a.Master(s)
-		return err == nil && got == addr
-	})
-}
-
 // Master returns the address that a Sentinel gives for the master.
 func (a *Sentinels) Master(s *Server) (string, error) {
 	v, err := s.Do("SENTINEL", "GET-MASTER-ADDR-BY-NAME", a.Name)

@@ -41,8 +41,7 @@
 //
 // What is written loads in Redis 7.0 (Version), except for what needs a later record type: hashes
 // whose fields have deadlines, and streams with groups. These raise the version of their file or
-// payload.
-// Versions 1 to VersionMax are read, and Valkey's own (valkey.go).
+// payload. Versions 1 to VersionMax are read, and Valkey's own (valkey.go).
 //
 //	version  since      adds
 //	11       Redis 7.2  20 a set's listpack, 21 streams whose consumers tell when they were active
