@@ -105,8 +105,9 @@ func (e *Engine) fullSync(need syncNeed, members []*Replica) {
 	for i, r := range members {
 		e.beginLoading(r)
 		if f.pipe != nil {
+			// The transfer closes its reader, unless it never begins.
 			e.transfer(r, pipeTransfer(f.pipe, i, e.hexID(40), e.replTimeout()),
-				func() {})
+				f.pipe.Reader(i).Close)
 			r.onACK = true
 		}
 	}
