@@ -3,6 +3,7 @@ package replication
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -131,8 +132,13 @@ func TestBrokenData(t *testing.T) {
 	for _, load := range []string{"disabled", "on-empty-db", "swapdb"} {
 		t.Run(load, func(t *testing.T) {
 			t.Parallel()
-			rdb := "REDIS0009\xfe\x00\x00\x01a\x01b\x63\x01c\x01d\xff12345678" // no such type
-			o := full("", fmt.Sprintf("$%d\r\n%s", len(rdb), rdb), "")
+			// No such type. And there are not so many keys, nor so many bytes.
+			rdb := "REDIS0009\xfe\x00" + "\xfb\x81\x10\x00\x00\x00\x00\x00\x00\x00\x00" +
+				"\x00\x01a\x01b\x63\x01c\x01d\xff12345678"
+			o := full("", fmt.Sprintf("$%d\r\n%s", int64(math.MaxInt64), rdb), "")
+			if load == "disabled" {
+				o = full("", fmt.Sprintf("$%d\r\n%s", len(rdb), rdb), "")
+			}
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			require.NoError(t, err)
 			defer l.Close()
@@ -147,6 +153,31 @@ func TestBrokenData(t *testing.T) {
 			require.NoError(t, s.WaitLog("Failed trying to load the MASTER synchronization DB"))
 			require.Equal(t, keys, do(t, s, "DBSIZE"))
 			require.NoError(t, s.WaitNoLink())
+		})
+	}
+}
+
+// TestTail has a master send more behind the end of an RDB file, and never stop.
+func TestTail(t *testing.T) {
+	t.Parallel()
+	for _, load := range []string{"disabled", "on-empty-db", "swapdb"} {
+		t.Run(load, func(t *testing.T) {
+			t.Parallel()
+			rdb := "REDIS0009\xfe\x00\x00\x01a\x01b\xff\x00\x00\x00\x00\x00\x00\x00\x00x"
+			size := int64(math.MaxInt64)
+			if load == "disabled" {
+				size = int64(len(rdb))
+			}
+			o := full("", fmt.Sprintf("$%d\r\n%s", size, rdb), "")
+			o.silent = true
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer l.Close()
+			go o.serve(l)
+			s := godwit.Run(t, "--repl-diskless-load", load, "--rdbchecksum", "no")
+			require.NoError(t, s.FollowAddr(l.Addr().String()))
+			require.NoError(t, s.WaitLog("there are bytes behind its end"))
+			require.Equal(t, "0", do(t, s, "DBSIZE"))
 		})
 	}
 }

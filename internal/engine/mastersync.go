@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -58,10 +59,19 @@ func (a *LinkAttempt) SyncFile() (*persist.SyncFile, error) {
 	return a.e.persist.store.NewSyncFile()
 }
 
-// Load reads the RDB file from src, which has size bytes or 0 if that is not known, in the place of
-// the data set. It is called without the executor. alive is called now and then, to show the master
-// that this replica lives.
-func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) error {
+// LoadSource is a master's RDB file.
+type LoadSource struct {
+	io.Reader
+	Size  int64 // 0 if it is not known. Without a File it is what the master says
+	Aside bool  // LoadAside
+	// File is what Reader reads, if it was received into a file. It becomes the snapshot file when
+	// it is loaded. Otherwise the caller still has it.
+	File *persist.SyncFile
+}
+
+// Load puts the RDB file in the place of the data set. It is called without the executor. alive is
+// called now and then, to show the master that this replica lives.
+func (a *LinkAttempt) Load(src LoadSource, alive func()) error {
 	e := a.e
 	e.EnterBetween()
 	store := e.persist.store
@@ -71,18 +81,22 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) 
 	}
 	t := &syncTarget{attempt: a, alive: alive}
 	var beside *asideLoad
-	if aside {
+	if src.Aside {
 		e.Log.Notice("MASTER <-> REPLICA sync: Loading DB in memory")
-		beside = e.beginAside(size)
+		beside = e.beginAside(src.Size)
 		t.RDBTarget = beside
 	} else {
 		a.clear()
 		e.Log.Notice("MASTER <-> REPLICA sync: Loading DB in memory")
-		e.BeginLoading(size)
+		e.BeginLoading(src.Size)
 		t.RDBTarget = &LoadTarget{e: e, client: e.LogClient()}
 	}
 	e.Release()
-	loaded, err := store.LoadSync(src, persist.SyncLoadOptions{Target: t, Size: size})
+	o := persist.SyncLoadOptions{Target: t}
+	if src.File != nil {
+		o.Size = src.Size
+	}
+	loaded, err := store.LoadSync(src, o)
 	if err == nil {
 		err = ended(src)
 	}
@@ -91,23 +105,30 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) 
 	if db := loaded.Point.DB; err == nil && db < e.KS.Databases() {
 		a.db = db
 	}
-	if aside {
+	if err == nil && !a.Wanted() {
+		err = errNotWanted
+	}
+	if src.Aside {
 		return a.endAside(beside, err)
 	}
-	return a.endLoad(err)
+	return a.endLoad(src.File, err)
 }
 
-// ended returns an error if there is something behind an RDB file, or its end does not come.
+// ended returns an error if there is something behind an RDB file, or its end does not come. It
+// does not look for how much there is: a master may send it for ever.
 func ended(src io.Reader) error {
-	n, err := io.Copy(io.Discard, src)
-	if err == nil && n > 0 {
-		err = fmt.Errorf("there are %d bytes behind its end", n)
+	switch _, err := io.ReadFull(src, make([]byte, 1)); err {
+	case nil:
+		return errors.New("there are bytes behind its end")
+	case io.EOF:
+		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 // errNotWanted ends the goroutine of an attempt that nobody waits for.
-var errNotWanted = fmt.Errorf("the link is not wanted any more")
+var errNotWanted = errors.New("the link is not wanted any more")
 
 // syncTarget is where the RDB file of a master goes.
 type syncTarget struct {
@@ -159,7 +180,7 @@ func (a *LinkAttempt) clear() {
 
 // endLoad ends a load with its error, if any. After an error the log stays off: its files hold what
 // was there before.
-func (a *LinkAttempt) endLoad(err error) error {
+func (a *LinkAttempt) endLoad(file *persist.SyncFile, err error) error {
 	e := a.e
 	e.EndLoading()
 	e.configureExpire()
@@ -167,6 +188,12 @@ func (a *LinkAttempt) endLoad(err error) error {
 		e.emptyAll()
 		e.NewReplID()
 		return fmt.Errorf("Failed trying to load the MASTER synchronization DB: %w", err)
+	}
+	if file != nil { // before anybody can write, and save what is newer
+		if err := file.Keep(); err != nil {
+			e.Log.Warning("Failed trying to rename the temp DB into %s in MASTER <-> REPLICA "+
+				"synchronization: %s", e.Cfg.DBFilename, logging.OSError(err))
+		}
 	}
 	a.join()
 	return nil

@@ -36,6 +36,7 @@ type Store struct {
 	held   bool // see HoldJobs
 	folder folder
 
+	received      int  // files that masters' data sets were received into
 	skipChecksums bool // of files that are read, for tests
 
 	mu    sync.Mutex

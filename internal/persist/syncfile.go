@@ -27,8 +27,10 @@ const syncEvery = 8 << 20
 // NewSyncFile makes a file for a data set that is to be received.
 func (s *Store) NewSyncFile() (*SyncFile, error) {
 	dir := workDir()
-	temp := filepath.Join(dir, fmt.Sprintf("temp-%d.%d.rdb", s.host.WallNow()/1000, os.Getpid()))
-	f, err := s.fs.Open(temp, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
+	s.received++
+	temp := filepath.Join(dir, fmt.Sprintf("temp-%d.%d-%d.rdb", s.host.WallNow()/1000,
+		os.Getpid(), s.received))
+	f, err := s.fs.Open(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +67,9 @@ func (y *SyncFile) Rewind() (io.Reader, error) {
 	return y.f, nil
 }
 
-// Keep makes the file the snapshot file: a restart finds what the master has sent.
+// Keep makes the file the snapshot file: a restart finds what the master has sent. It is called
+// with the executor, so that no save can put a newer file there before. The SyncFile is not used
+// any more, whatever comes of it.
 func (y *SyncFile) Keep() error {
 	if y.final == "" {
 		y.Discard()

@@ -121,7 +121,8 @@ func (l *masterLink) synchronize() error {
 	if way == engine.LoadFromFile {
 		return l.throughFile(src)
 	}
-	return l.a.Load(src, max(payload.Len, 0), way == engine.LoadAside, l.alive)
+	return l.a.Load(engine.LoadSource{Reader: src, Size: max(payload.Len, 0),
+		Aside: way == engine.LoadAside}, l.alive)
 }
 
 // alive sends the master a sign of life. If it does not arrive, the connection's end will show.
@@ -174,17 +175,12 @@ func (l *masterLink) throughFile(payload io.Reader) error {
 	}
 	src, err := file.Rewind()
 	if err == nil {
-		err = l.a.Load(src, file.Size(), false, l.alive)
+		err = l.a.Load(engine.LoadSource{Reader: src, Size: file.Size(), File: file}, l.alive)
 	}
 	if err != nil {
 		file.Discard()
-		return err
 	}
-	if err := file.Keep(); err != nil {
-		l.s.log.Warning("Failed trying to rename the temp DB into %s in MASTER <-> REPLICA "+
-			"synchronization: %s", l.cfg.DBFilename, logging.OSError(err))
-	}
-	return nil
+	return err
 }
 
 // receive writes the payload to a file. It compares the checksum at the end, so that the old data
