@@ -96,9 +96,10 @@ func (a *LinkAttempt) Load(src LoadSource, alive func()) error {
 	if src.File != nil {
 		o.Size = src.Size
 	}
-	loaded, err := store.LoadSync(src, o)
+	in := &countedReader{r: src}
+	loaded, err := store.LoadSync(in, o)
 	if err == nil {
-		err = ended(src)
+		err = in.ended(loaded.Used)
 	}
 	e.EnterBetween()
 	defer e.Release()
@@ -114,17 +115,30 @@ func (a *LinkAttempt) Load(src LoadSource, alive func()) error {
 	return a.endLoad(src.File, err)
 }
 
-// ended returns an error if there is something behind an RDB file, or its end does not come. It
-// does not look for how much there is: a master may send it for ever.
-func ended(src io.Reader) error {
-	switch _, err := io.ReadFull(src, make([]byte, 1)); err {
-	case nil:
-		return errors.New("there are bytes behind its end")
-	case io.EOF:
-		return nil
-	default:
-		return err
+// countedReader counts what is read.
+type countedReader struct {
+	r io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (c *countedReader) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// ended returns an error if there is something behind an RDB file, which has used so many bytes, or
+// if its end does not come. How much there is does not matter: a master may send it for ever.
+func (c *countedReader) ended(used int64) error {
+	if c.n == used {
+		if _, err := io.ReadFull(c, make([]byte, 1)); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
+	return errors.New("there are bytes behind its end")
 }
 
 // errNotWanted ends the goroutine of an attempt that nobody waits for.
