@@ -17,9 +17,10 @@ import (
 //	load    in steps; clients are answered LOADING
 //	end     the history is the master's; the log gets a new base
 //
-// Usually the RDB file is received first, while the old data is served, and its checksum is
-// compared. Under repl-diskless-load it is loaded as it comes. If a load fails, the databases are
-// emptied again: half a data set is never served.
+// Usually the RDB file is received first, while the old data is served. Its checksum is compared,
+// and it is read once without decoding its values: most files that cannot be loaded are found so.
+// Under repl-diskless-load it is loaded as it comes. If a load fails, the databases are emptied
+// again: half a data set is never served.
 //
 // Under swapdb the load comes first, beside the data that is served (asideLoad). What else belongs
 // to begin and end follows at once. If the load fails, nothing has changed.

@@ -1,11 +1,13 @@
 package persist
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"godwit/internal/persist/rdb"
 	"godwit/internal/vfs"
 )
 
@@ -65,6 +67,21 @@ func (y *SyncFile) Rewind() (io.Reader, error) {
 		return nil, err
 	}
 	return y.f, nil
+}
+
+// Check returns why what the file holds cannot be loaded, as far as that shows without decoding
+// values: src reads the file. The checksum is not compared.
+func (y *SyncFile) Check(src io.Reader) error {
+	n, err := rdb.Skim(src, true)
+	var content *rdb.Error
+	switch has := y.s.ks.Databases(); {
+	case errors.As(err, &content):
+		return errors.New(explain(err))
+	case err == nil && n > has:
+		return fmt.Errorf("database %d does not exist: the server has %d (directive databases)",
+			n-1, has)
+	}
+	return err
 }
 
 // Keep makes the file the snapshot file: a restart finds what the master has sent. It is called

@@ -175,12 +175,43 @@ func (l *masterLink) throughFile(payload io.Reader) error {
 	}
 	src, err := file.Rewind()
 	if err == nil {
+		err = l.check(src, file)
+	}
+	if err == nil {
+		src, err = file.Rewind()
+	}
+	if err == nil {
 		err = l.a.Load(engine.LoadSource{Reader: src, Size: file.Size(), File: file}, l.alive)
 	}
 	if err != nil {
 		file.Discard()
 	}
 	return err
+}
+
+// check keeps the old data if it shows that the file cannot be loaded.
+func (l *masterLink) check(src io.Reader, file *persist.SyncFile) error {
+	if err := file.Check(&livelyReader{l, src, time.Now()}); err != nil {
+		return fmt.Errorf("Failed trying to load the MASTER synchronization DB; the old data set "+
+			"is kept: %w", err)
+	}
+	return nil
+}
+
+// livelyReader shows the master once a second that this replica lives.
+type livelyReader struct {
+	l    *masterLink
+	r    io.Reader
+	told time.Time
+}
+
+// Read implements io.Reader.
+func (r *livelyReader) Read(b []byte) (int, error) {
+	if now := time.Now(); now.Sub(r.told) > time.Second {
+		r.told = now
+		r.l.alive()
+	}
+	return r.r.Read(b)
 }
 
 // receive writes the payload to a file. It compares the checksum at the end, so that the old data
