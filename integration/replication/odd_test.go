@@ -157,6 +157,32 @@ func TestBrokenData(t *testing.T) {
 	}
 }
 
+// TestFileAfterBrokenData has a master send a value that cannot be decoded, which shows only when
+// the old data is gone from memory. The files still have that: it is back after a restart.
+func TestFileAfterBrokenData(t *testing.T) {
+	t.Parallel()
+	for _, log := range []string{"no", "yes"} {
+		t.Run("appendonly "+log, func(t *testing.T) {
+			t.Parallel()
+			rdb := "REDIS0012\xfe\x00\x00\x01a\x01b\x10\x01h\x03bad\xff" + strings.Repeat("\x00", 8)
+			o := full("", fmt.Sprintf("$%d\r\n%s", len(rdb), rdb), "")
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer l.Close()
+			go o.serve(l)
+			s := godwit.Run(t, "--appendonly", log, "--save", "3600 1", "--replica-read-only", "no")
+			do(t, s, "SET", "k", "old")
+			do(t, s, "SAVE")
+			require.NoError(t, s.FollowAddr(l.Addr().String()))
+			require.NoError(t, s.WaitLog("Failed trying to load the MASTER synchronization DB"))
+			require.NoError(t, s.Stop())
+			s = s.Again(t)
+			require.NoError(t, s.Promote())
+			require.Equal(t, "old", do(t, s, "GET", "k"))
+		})
+	}
+}
+
 // TestTail has a master send more behind the end of an RDB file, and never stop.
 func TestTail(t *testing.T) {
 	t.Parallel()

@@ -193,8 +193,8 @@ func (a *LinkAttempt) clear() {
 	e.emptyAll()
 }
 
-// endLoad ends a load with its error, if any. After an error the log stays off: its files hold what
-// was there before.
+// endLoad ends a load with its error, if any. After an error the log stays off, and nothing is
+// saved by itself: the files hold what was there before.
 func (a *LinkAttempt) endLoad(file *persist.SyncFile, err error) error {
 	e := a.e
 	e.EndLoading()
@@ -202,6 +202,7 @@ func (a *LinkAttempt) endLoad(file *persist.SyncFile, err error) error {
 	if err != nil {
 		e.emptyAll()
 		e.NewReplID()
+		e.persist.emptied, e.Stats.Dirty = true, 0
 		return fmt.Errorf("Failed trying to load the MASTER synchronization DB: %w", err)
 	}
 	if file != nil { // before anybody can write, and save what is newer
@@ -236,6 +237,7 @@ func (a *LinkAttempt) endAside(beside *asideLoad, err error) error {
 // join enters the history of the master, whose data set is loaded.
 func (a *LinkAttempt) join() {
 	e, m := a.e, a.master
+	e.persist.emptied = false
 	m.old = a.answer.Kind == upstream.Old
 	if m.cached = !m.old; m.old {
 		e.NewReplID()
