@@ -263,11 +263,11 @@ func (e *Engine) emptyAll() {
 // It begins anew then, because it must never hold a mixture.
 func (e *Engine) turnLog(on bool) {
 	s := &e.persist
-	if s.store == nil || !e.Cfg.AppendOnly || s.aof.Enabled() == on {
-		return
-	}
-	if err := s.store.TurnAOF(on); err != nil {
-		e.Log.Warning("Can't turn the append-only file on after the synchronization with the "+
-			"master: %s", logging.OSError(err))
+	switch {
+	case s.store == nil || !e.Cfg.AppendOnly:
+	case on && !s.aof.Enabled():
+		s.store.InsistAOF()
+	case !on:
+		_ = s.store.TurnAOF(false) // it does not fail
 	}
 }

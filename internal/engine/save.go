@@ -249,7 +249,7 @@ func (e *Engine) savePoints() {
 // turnAOF carries out CONFIG SET appendonly.
 func (e *Engine) turnAOF(on bool) error {
 	s := &e.persist
-	if s.store == nil || e.loading.on || s.aof.Enabled() == on {
+	if s.store == nil || e.loading.on || on && s.aof.Enabled() {
 		return nil
 	}
 	return s.store.TurnAOF(on)

@@ -184,6 +184,12 @@ func (s *Store) TurnAOF(on bool) error {
 	return err
 }
 
+// InsistAOF switches the append-only file on. If that fails, Cron goes on trying.
+func (s *Store) InsistAOF() {
+	s.aof.Insist(s.feed.InUnit())
+	s.attach()
+}
+
 // ReplaceData has replace put another data set in the place of the one that there is, whose place
 // in the history of replication changes with it. The log, if it is on, begins anew: until its base
 // is complete, a start finds the old data set and its place. An error says that the log could not
