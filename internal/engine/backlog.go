@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"godwit/internal/backlog"
 	"godwit/internal/propagation"
@@ -162,5 +163,10 @@ func (e *Engine) replicationMemory() (m ReplicationMemory) {
 	if s.full != nil && s.full.pipe != nil {
 		m.Snapshot = s.full.pipe.Bytes()
 	}
+	s.made = slices.DeleteFunc(s.made, func(p *backlog.Pipe) bool {
+		n := p.Bytes()
+		m.Snapshot += n
+		return n == 0 // all replicas have it, or are gone
+	})
 	return m
 }

@@ -125,12 +125,15 @@ func (e *Engine) replTimeout() time.Duration {
 	return time.Duration(e.Cfg.ReplTimeout) * time.Second
 }
 
-// beginLoading tells a replica its place in the history, and pins the stream from there on.
+// beginLoading tells a replica its place in the history, and pins the stream from there on, unless
+// it wants the snapshot only.
 func (e *Engine) beginLoading(r *Replica) {
 	at := e.Feed.Offset()
-	reader, ok := e.repl.slaves.backlog.Open(at)
-	invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
-	r.reader = reader
+	if !r.RDBOnly {
+		reader, ok := e.repl.slaves.backlog.Open(at)
+		invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
+		r.reader = reader
+	}
 	r.acked, r.from = at, at
 	if !r.legacy {
 		e.say(r, fmt.Sprintf("+FULLRESYNC %s %d\r\n", e.repl.id, at))
@@ -164,7 +167,10 @@ func (e *Engine) openSync(f *fullSync, diskless bool) (persist.SyncDest, error) 
 
 // snapshotMade follows the end of a snapshot: all bytes are in the pipe, or in the file.
 func (e *Engine) snapshotMade(f *fullSync, err error) {
-	e.repl.slaves.full = nil
+	s := &e.repl.slaves
+	if s.full = nil; f.pipe != nil {
+		s.made = append(s.made, f.pipe)
+	}
 	switch {
 	case err != nil && !f.wanted():
 		e.Log.Notice("Snapshot for replicas ended: no replica is left that waits for it")
@@ -212,7 +218,6 @@ func (e *Engine) transferred(r *Replica, sent int64, err error) {
 	e.Log.Notice("Synchronization with replica %s succeeded: %d bytes in %d ms", r.Name(), sent,
 		e.Steady()-r.since)
 	if r.RDBOnly {
-		r.reader.Close()
 		e.enterState(r, ReplicaLoaded)
 		return
 	}

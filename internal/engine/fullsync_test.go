@@ -46,8 +46,10 @@ func TestTransferThatNeverBegins(t *testing.T) {
 	x.e.Commit()
 	x.finish()
 	require.NotNil(t, w.done)
+	require.GreaterOrEqual(t, x.e.SnapshotMemory(), int64(1<<20))
 	used := x.e.Buffers.Used()
 	x.e.Forget(replica)
 	w.done(net.ErrClosed)
 	require.LessOrEqual(t, x.e.Buffers.Used(), used-1<<20)
+	require.Zero(t, x.e.SnapshotMemory())
 }

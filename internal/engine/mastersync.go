@@ -238,6 +238,7 @@ func (a *LinkAttempt) endAside(beside *asideLoad, err error) error {
 func (a *LinkAttempt) join() {
 	e, m := a.e, a.master
 	e.persist.emptied = false
+	e.persist.strayed = false // the log begins anew, with all that the master has
 	m.old = a.answer.Kind == upstream.Old
 	if m.cached = !m.old; m.old {
 		e.NewReplID()

@@ -63,7 +63,7 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 		return nil
 	}
 	if !o.Save && e.keepsFiles() {
-		e.Log.Warning("Not saving: the data set was thrown away for a master's, which could not " +
+		e.Log.Warning("Not saving: the data set was thrown away for a master's, which could not "+
 			"be loaded. %s still has what there was. SHUTDOWN SAVE overwrites it.",
 			e.Cfg.DBFilename)
 		return nil
