@@ -64,7 +64,7 @@ func TestLogOfReplica(t *testing.T) {
 		require.NoError(t, master.WaitSame(replica))
 		waitBase(t, replica)
 		replica.Kill()
-		replica = replica.Again(t) // as a master
+		replica = replica.Again(t)          // as a master
 		require.Eventually(t, func() bool { // a deadline may pass while they are compared
 			diff, err := testserver.Differences(master, replica)
 			return err == nil && diff == ""

@@ -59,6 +59,8 @@ func oddMasters() []oddMaster {
 			"MASTER aborted replication with an error: ERR no memory"),
 		full("truncated", "$1000\r\n"+rdb, "I/O error trying to sync with MASTER: connection lost"),
 		full("no mark", "$EOF:"+replID+"\r\n"+rdb, "I/O error trying to sync with MASTER"),
+		full("endless", fmt.Sprintf("$%d\r\n%s", int64(math.MaxInt64), rdb),
+			"the disk has no room for 9223372036854775807 bytes"),
 		full("checksum", sized(rdb+"12345678"), "RDB CRC error"),
 		{name: "silence in the file", words: append(handshake[:2:2], "+FULLRESYNC "+replID+
 			" 5\r\n$1000\r\nREDIS"), silent: true, log: "Timeout receiving bulk data from MASTER"},

@@ -52,12 +52,13 @@ func (a *LinkAttempt) Way() LoadWay {
 	return LoadFromFile
 }
 
-// SyncFile opens the file that the RDB file is received into. Call it with the executor.
-func (a *LinkAttempt) SyncFile() (*persist.SyncFile, error) {
+// SyncFile opens the file that the RDB file is received into. The master says that it has size
+// bytes, or 0. Call it with the executor.
+func (a *LinkAttempt) SyncFile(size int64) (*persist.SyncFile, error) {
 	if a.e.persist.store == nil {
 		return nil, ErrNoPersistence
 	}
-	return a.e.persist.store.NewSyncFile()
+	return a.e.persist.store.NewSyncFile(size)
 }
 
 // LoadSource is a master's RDB file.

@@ -72,9 +72,9 @@ func TestLoadSync(t *testing.T) {
 // other is written.
 func TestReceivedFiles(t *testing.T) {
 	x := withDisk(t, nil)
-	old, err := x.s.NewSyncFile()
+	old, err := x.s.NewSyncFile(0)
 	require.NoError(t, err)
-	file, err := x.s.NewSyncFile()
+	file, err := x.s.NewSyncFile(0)
 	require.NoError(t, err)
 	for _, f := range []*persist.SyncFile{file, old} {
 		_, err = fmt.Fprintf(f, "%p", f)

@@ -26,9 +26,15 @@ type SyncFile struct {
 // for all of them at once.
 const syncEvery = 8 << 20
 
-// NewSyncFile makes a file for a data set that is to be received.
-func (s *Store) NewSyncFile() (*SyncFile, error) {
+// NewSyncFile makes a file for a data set that is to be received. It is refused if the disk has no
+// room for its size in bytes, which may be unknown: 0.
+func (s *Store) NewSyncFile(size int64) (*SyncFile, error) {
 	dir := workDir()
+	if disk, ok := s.fs.(interface{ Free(dir string) int64 }); ok {
+		if free := disk.Free(dir); free >= 0 && size > free {
+			return nil, fmt.Errorf("the disk has no room for %d bytes: %d are free", size, free)
+		}
+	}
 	s.received++
 	temp := filepath.Join(dir, fmt.Sprintf("temp-%d.%d-%d.rdb", s.host.WallNow()/1000,
 		os.Getpid(), s.received))

@@ -119,7 +119,7 @@ func (l *masterLink) synchronize() error {
 	l.sayReceiving(payload, way)
 	src := &progressReader{l: l, r: payload}
 	if way == engine.LoadFromFile {
-		return l.throughFile(src)
+		return l.throughFile(src, max(payload.Len, 0))
 	}
 	return l.a.Load(engine.LoadSource{Reader: src, Size: max(payload.Len, 0),
 		Aside: way == engine.LoadAside}, l.alive)
@@ -158,11 +158,12 @@ func (p *progressReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// throughFile receives the master's data set into a file, and loads it.
-func (l *masterLink) throughFile(payload io.Reader) error {
+// throughFile receives the master's data set into a file, and loads it. The master says that it has
+// size bytes, or 0.
+func (l *masterLink) throughFile(payload io.Reader, size int64) error {
 	var file *persist.SyncFile
 	var err error
-	if !l.step(func() { file, err = l.a.SyncFile() }) {
+	if !l.step(func() { file, err = l.a.SyncFile(size) }) {
 		return errUnwanted
 	}
 	if err != nil {
