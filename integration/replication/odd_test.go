@@ -3,6 +3,7 @@ package replication
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -58,6 +59,8 @@ func oddMasters() []oddMaster {
 			"MASTER aborted replication with an error: ERR no memory"),
 		full("truncated", "$1000\r\n"+rdb, "I/O error trying to sync with MASTER: connection lost"),
 		full("no mark", "$EOF:"+replID+"\r\n"+rdb, "I/O error trying to sync with MASTER"),
+		full("endless", fmt.Sprintf("$%d\r\n%s", int64(math.MaxInt64), rdb),
+			"the disk has no room for 9223372036854775807 bytes"),
 		full("checksum", sized(rdb+"12345678"), "RDB CRC error"),
 		{name: "silence in the file", words: append(handshake[:2:2], "+FULLRESYNC "+replID+
 			" 5\r\n$1000\r\nREDIS"), silent: true, log: "Timeout receiving bulk data from MASTER"},
@@ -125,21 +128,26 @@ func TestOddMasters(t *testing.T) {
 }
 
 // TestBrokenData has a master send an RDB file that cannot be loaded, and whose checksum does not
-// tell. Half of it is not served. Under swapdb the old data is.
+// tell. Half of it is not served. The old data is kept, unless it was loaded in its place.
 func TestBrokenData(t *testing.T) {
 	t.Parallel()
 	for _, load := range []string{"disabled", "on-empty-db", "swapdb"} {
 		t.Run(load, func(t *testing.T) {
 			t.Parallel()
-			rdb := "REDIS0009\xfe\x00\x00\x01a\x01b\x63\x01c\x01d\xff12345678" // no such type
-			o := full("", fmt.Sprintf("$%d\r\n%s", len(rdb), rdb), "")
+			// No such type. And there are not so many keys, nor so many bytes.
+			rdb := "REDIS0009\xfe\x00" + "\xfb\x81\x10\x00\x00\x00\x00\x00\x00\x00\x00" +
+				"\x00\x01a\x01b\x63\x01c\x01d\xff12345678"
+			o := full("", fmt.Sprintf("$%d\r\n%s", int64(math.MaxInt64), rdb), "")
+			if load == "disabled" {
+				o = full("", fmt.Sprintf("$%d\r\n%s", len(rdb), rdb), "")
+			}
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			require.NoError(t, err)
 			defer l.Close()
 			go o.serve(l)
 			s := godwit.Run(t, "--rdbchecksum", "no", "--repl-diskless-load", load)
 			keys := "0"
-			if load == "swapdb" {
+			if load != "on-empty-db" {
 				do(t, s, "MSET", "k", 1, "l", 2)
 				keys = "2"
 			}
@@ -147,6 +155,57 @@ func TestBrokenData(t *testing.T) {
 			require.NoError(t, s.WaitLog("Failed trying to load the MASTER synchronization DB"))
 			require.Equal(t, keys, do(t, s, "DBSIZE"))
 			require.NoError(t, s.WaitNoLink())
+		})
+	}
+}
+
+// TestFileAfterBrokenData has a master send a value that cannot be decoded, which shows only when
+// the old data is gone from memory. The files still have that: it is back after a restart.
+func TestFileAfterBrokenData(t *testing.T) {
+	t.Parallel()
+	for _, log := range []string{"no", "yes"} {
+		t.Run("appendonly "+log, func(t *testing.T) {
+			t.Parallel()
+			rdb := "REDIS0012\xfe\x00\x00\x01a\x01b\x10\x01h\x03bad\xff" + strings.Repeat("\x00", 8)
+			o := full("", fmt.Sprintf("$%d\r\n%s", len(rdb), rdb), "")
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer l.Close()
+			go o.serve(l)
+			s := godwit.Run(t, "--appendonly", log, "--save", "3600 1", "--replica-read-only", "no")
+			do(t, s, "SET", "k", "old")
+			do(t, s, "SAVE")
+			require.NoError(t, s.FollowAddr(l.Addr().String()))
+			require.NoError(t, s.WaitLog("Failed trying to load the MASTER synchronization DB"))
+			require.NoError(t, s.Stop())
+			s = s.Again(t)
+			require.NoError(t, s.Promote())
+			require.Equal(t, "old", do(t, s, "GET", "k"))
+		})
+	}
+}
+
+// TestTail has a master send more behind the end of an RDB file, and never stop.
+func TestTail(t *testing.T) {
+	t.Parallel()
+	for _, load := range []string{"disabled", "on-empty-db", "swapdb"} {
+		t.Run(load, func(t *testing.T) {
+			t.Parallel()
+			rdb := "REDIS0009\xfe\x00\x00\x01a\x01b\xff\x00\x00\x00\x00\x00\x00\x00\x00x"
+			size := int64(math.MaxInt64)
+			if load == "disabled" {
+				size = int64(len(rdb))
+			}
+			o := full("", fmt.Sprintf("$%d\r\n%s", size, rdb), "")
+			o.silent = true
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer l.Close()
+			go o.serve(l)
+			s := godwit.Run(t, "--repl-diskless-load", load, "--rdbchecksum", "no")
+			require.NoError(t, s.FollowAddr(l.Addr().String()))
+			require.NoError(t, s.WaitLog("there are bytes behind its end"))
+			require.Equal(t, "0", do(t, s, "DBSIZE"))
 		})
 	}
 }

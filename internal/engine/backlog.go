@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"godwit/internal/backlog"
 	"godwit/internal/propagation"
@@ -170,5 +171,10 @@ func (e *Engine) replicationMemory() (m ReplicationMemory) {
 	if e.repl.master != nil {
 		m.Kept = e.repl.master.keptBytes()
 	}
+	s.made = slices.DeleteFunc(s.made, func(p *backlog.Pipe) bool {
+		n := p.Bytes()
+		m.Snapshot += n
+		return n == 0 // all replicas have it, or are gone
+	})
 	return m
 }

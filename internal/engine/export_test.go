@@ -40,6 +40,9 @@ func (e *Engine) HugeRefused() bool {
 	return !h.running.Load() && (h.off || h.trouble && len(h.done) > 0 && !h.done[len(h.done)-1])
 }
 
+// SnapshotMemory returns the bytes of snapshots that are on their way to replicas.
+func (e *Engine) SnapshotMemory() int64 { return e.replicationMemory().Snapshot }
+
 // StirredClients returns how many clients the cron goes round.
 func (e *Engine) StirredClients() int { return e.clientMem.stirred.Len() }
 

@@ -109,8 +109,9 @@ func (e *Engine) fullSync(need syncNeed, members []*Replica) {
 	for i, r := range members {
 		e.beginLoading(r)
 		if f.pipe != nil {
+			// The transfer closes its reader, unless it never begins.
 			e.transfer(r, pipeTransfer(f.pipe, i, e.hexID(40), e.replTimeout()),
-				func() {})
+				f.pipe.Reader(i).Close)
 			r.onACK = r.main == nil
 		}
 	}
@@ -160,7 +161,10 @@ func (e *Engine) openSync(f *fullSync, diskless bool) (persist.SyncDest, error) 
 
 // snapshotMade follows the end of a snapshot: all bytes are in the pipe, or in the file.
 func (e *Engine) snapshotMade(f *fullSync, err error) {
-	e.repl.slaves.full = nil
+	s := &e.repl.slaves
+	if s.full = nil; f.pipe != nil {
+		s.made = append(s.made, f.pipe)
+	}
 	switch {
 	case err != nil && !f.wanted():
 		e.Log.Notice("Snapshot for replicas ended: no replica is left that waits for it")

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -18,9 +19,10 @@ import (
 //
 // Store.TurnAOF says why the log is off meanwhile.
 //
-// Usually the RDB file is received first, while the old data is served, and its checksum is
-// compared. Under repl-diskless-load it is loaded as it comes. If a load fails, the databases are
-// emptied again: half a data set is never served.
+// Usually the RDB file is received first, while the old data is served. Its checksum is compared,
+// and it is read once without decoding its values: most files that cannot be loaded are found so.
+// Under repl-diskless-load it is loaded as it comes. If a load fails, the databases are emptied
+// again: half a data set is never served.
 //
 // Under swapdb the load comes first, beside the data that is served (asideLoad). What else belongs
 // to begin and end follows at once. If the load fails, nothing has changed.
@@ -52,18 +54,28 @@ func (a *LinkAttempt) Way() LoadWay {
 	return LoadFromFile
 }
 
-// SyncFile opens the file that the RDB file is received into. Call it with the executor.
-func (a *LinkAttempt) SyncFile() (*persist.SyncFile, error) {
+// SyncFile opens the file that the RDB file is received into. The master says that it has size
+// bytes, or 0. Call it with the executor.
+func (a *LinkAttempt) SyncFile(size int64) (*persist.SyncFile, error) {
 	if a.e.persist.store == nil {
 		return nil, ErrNoPersistence
 	}
-	return a.e.persist.store.NewSyncFile()
+	return a.e.persist.store.NewSyncFile(size)
 }
 
-// Load reads the RDB file from src, which has size bytes or 0 if that is not known, in the place of
-// the data set. It is called without the executor. alive is called now and then, to show the master
-// that this replica lives.
-func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) error {
+// LoadSource is a master's RDB file.
+type LoadSource struct {
+	io.Reader
+	Size  int64 // 0 if it is not known. Without a File it is what the master says
+	Aside bool  // LoadAside
+	// File is what Reader reads, if it was received into a file. It becomes the snapshot file when
+	// it is loaded. Otherwise the caller still has it.
+	File *persist.SyncFile
+}
+
+// Load puts the RDB file in the place of the data set. It is called without the executor. alive is
+// called now and then, to show the master that this replica lives.
+func (a *LinkAttempt) Load(src LoadSource, alive func()) error {
 	e := a.e
 	e.EnterBetween()
 	store := e.persist.store
@@ -73,20 +85,25 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) 
 	}
 	t := &syncTarget{attempt: a, alive: alive}
 	var beside *asideLoad
-	if aside {
+	if src.Aside {
 		e.Log.Notice("MASTER <-> REPLICA sync: Loading DB in memory")
-		beside = e.beginAside(size)
+		beside = e.beginAside(src.Size)
 		t.RDBTarget = beside
 	} else {
 		a.clear()
 		e.Log.Notice("MASTER <-> REPLICA sync: Loading DB in memory")
-		e.BeginLoading(size)
+		e.BeginLoading(src.Size)
 		t.RDBTarget = &LoadTarget{e: e, client: e.LogClient()}
 	}
 	e.Release()
-	loaded, err := store.LoadSync(src, persist.SyncLoadOptions{Target: t, Size: size})
+	o := persist.SyncLoadOptions{Target: t}
+	if src.File != nil {
+		o.Size = src.Size
+	}
+	in := &countedReader{r: src}
+	loaded, err := store.LoadSync(in, o)
 	if err == nil {
-		err = ended(src)
+		err = in.ended(loaded.Used)
 	}
 	e.EnterBetween()
 	defer e.Release()
@@ -96,23 +113,43 @@ func (a *LinkAttempt) Load(src io.Reader, size int64, aside bool, alive func()) 
 	if db := loaded.Point.DB; err == nil && db < e.KS.Databases() {
 		a.db = db
 	}
-	if aside {
+	if err == nil && !a.Wanted() {
+		err = errNotWanted
+	}
+	if src.Aside {
 		return a.endAside(beside, err)
 	}
-	return a.endLoad(err)
+	return a.endLoad(src.File, err)
 }
 
-// ended returns an error if there is something behind an RDB file, or its end does not come.
-func ended(src io.Reader) error {
-	n, err := io.Copy(io.Discard, src)
-	if err == nil && n > 0 {
-		err = fmt.Errorf("there are %d bytes behind its end", n)
+// countedReader counts what is read.
+type countedReader struct {
+	r io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (c *countedReader) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// ended returns an error if there is something behind an RDB file, which has used so many bytes, or
+// if its end does not come. How much there is does not matter: a master may send it for ever.
+func (c *countedReader) ended(used int64) error {
+	if c.n == used {
+		if _, err := io.ReadFull(c, make([]byte, 1)); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
-	return err
+	return errors.New("there are bytes behind its end")
 }
 
 // errNotWanted ends the goroutine of an attempt that nobody waits for.
-var errNotWanted = fmt.Errorf("the link is not wanted any more")
+var errNotWanted = errors.New("the link is not wanted any more")
 
 // syncTarget is where the RDB file of a master goes.
 type syncTarget struct {
@@ -163,16 +200,23 @@ func (a *LinkAttempt) clear() {
 	e.emptyAll()
 }
 
-// endLoad ends a load with its error, if any. After an error the log stays off: its files hold what
-// was there before.
-func (a *LinkAttempt) endLoad(err error) error {
+// endLoad ends a load with its error, if any. After an error the log stays off, and nothing is
+// saved by itself: the files hold what was there before.
+func (a *LinkAttempt) endLoad(file *persist.SyncFile, err error) error {
 	e := a.e
 	e.EndLoading()
 	e.configureExpire()
 	if err != nil {
 		e.emptyAll()
 		e.NewReplID()
+		e.persist.emptied, e.Stats.Dirty = true, 0
 		return fmt.Errorf("Failed trying to load the MASTER synchronization DB: %w", err)
+	}
+	if file != nil { // before anybody can write, and save what is newer
+		if err := file.Keep(); err != nil {
+			e.Log.Warning("Failed trying to rename the temp DB into %s in MASTER <-> REPLICA "+
+				"synchronization: %s", e.Cfg.DBFilename, logging.OSError(err))
+		}
 	}
 	a.join()
 	return nil
@@ -200,6 +244,8 @@ func (a *LinkAttempt) endAside(beside *asideLoad, err error) error {
 // join enters the history of the master, whose data set is loaded.
 func (a *LinkAttempt) join() {
 	e, m := a.e, a.master
+	e.persist.emptied = false
+	e.persist.strayed = false // the log begins anew, with all that the master has
 	m.old = a.answer.Kind == upstream.Old
 	if m.cached = !m.old; m.old {
 		e.NewReplID()
@@ -225,11 +271,11 @@ func (e *Engine) emptyAll() {
 // It begins anew then, because it must never hold a mixture.
 func (e *Engine) turnLog(on bool) {
 	s := &e.persist
-	if s.store == nil || !e.Cfg.AppendOnly || s.aof.Enabled() == on {
-		return
-	}
-	if err := s.store.TurnAOF(on); err != nil {
-		e.Log.Warning("Can't turn the append-only file on after the synchronization with the "+
-			"master: %s", logging.OSError(err))
+	switch {
+	case s.store == nil || !e.Cfg.AppendOnly:
+	case on && !s.aof.Enabled():
+		s.store.InsistAOF()
+	case !on:
+		_ = s.store.TurnAOF(false) // it does not fail
 	}
 }

@@ -9,6 +9,10 @@ type persistState struct {
 
 	strayed bool // replicas were sent changes that the log has not: redis.set_repl
 
+	// emptied says that a master's data set could not be loaded, and the old one had been thrown
+	// away for it. The files still have that.
+	emptied bool
+
 	jobSeen   int64 // commands when the job had its last slice
 	saveStart int64 // steady ms
 	dirtyAt   int64 // Stats.Dirty when the running save began
@@ -28,7 +32,9 @@ func (s *persistState) reset(e *Engine) {
 }
 
 // saved notes that all is saved as of now.
-func (s *persistState) saved(e *Engine) { s.lastSave, s.lastSteady = e.now/1000, e.Steady()/1000 }
+func (s *persistState) saved(e *Engine) {
+	s.lastSave, s.lastSteady, s.emptied = e.now/1000, e.Steady()/1000, false
+}
 
 // busy reports whether a save runs, or the base of a rewrite is being written.
 func (s *persistState) busy() bool { return s.store != nil && s.store.Busy() }

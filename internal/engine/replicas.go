@@ -13,6 +13,7 @@ type replicas struct {
 	backlog *backlog.Backlog // nil: no replica has been here
 	fed     int64            // offset up to which connections know that there is something
 	full    *fullSync        // the snapshot that is being made for replicas, nil if none is
+	made    []*backlog.Pipe  // snapshots that are made, of which some may still be on their way
 	good    int              // of them, as min-replicas-to-write counts
 	lost    map[string]*lostSyncs
 

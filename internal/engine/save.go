@@ -225,8 +225,17 @@ func (e *Engine) mayRetrySave() bool {
 	return !e.persist.saveFailed || e.Steady()/1000-e.persist.lastTry > retrySave
 }
 
+// keepsFiles reports whether nothing is saved but on demand: the files have a data set that is lost
+// in memory, and nobody has begun a new one.
+func (e *Engine) keepsFiles() bool {
+	return e.persist.emptied && (e.repl.master != nil || e.Stats.Dirty == 0)
+}
+
 func (e *Engine) savePoints() {
 	s := &e.persist
+	if e.keepsFiles() {
+		return
+	}
 	for _, p := range e.Cfg.Save {
 		since := e.Steady()/1000 - s.lastSteady
 		if e.Stats.Dirty >= p.Changes && since > p.Seconds && e.mayRetrySave() {
@@ -240,7 +249,7 @@ func (e *Engine) savePoints() {
 // turnAOF carries out CONFIG SET appendonly.
 func (e *Engine) turnAOF(on bool) error {
 	s := &e.persist
-	if s.store == nil || e.loading.on || s.aof.Enabled() == on {
+	if s.store == nil || e.loading.on || on && s.aof.Enabled() {
 		return nil
 	}
 	return s.store.TurnAOF(on)

@@ -62,6 +62,12 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	if !o.Save && (o.NoSave || len(e.Cfg.Save) == 0) {
 		return nil
 	}
+	if !o.Save && e.keepsFiles() {
+		e.Log.Warning("Not saving: the data set was thrown away for a master's, which could not "+
+			"be loaded. %s still has what there was. SHUTDOWN SAVE overwrites it.",
+			e.Cfg.DBFilename)
+		return nil
+	}
 	e.Log.Notice("Saving the final RDB snapshot before exiting.")
 	if saving != nil {
 		saving()

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 
@@ -65,4 +66,25 @@ func TestLoadSync(t *testing.T) {
 		require.Equal(t, ":3", x.do("dbsize"))
 		require.Equal(t, "4", x.info("rdb_last_load_keys_loaded"))
 	}
+}
+
+// TestReceivedFiles has two files received within a second, of which one is given up while the
+// other is written.
+func TestReceivedFiles(t *testing.T) {
+	x := withDisk(t, nil)
+	old, err := x.s.NewSyncFile(0)
+	require.NoError(t, err)
+	file, err := x.s.NewSyncFile(0)
+	require.NoError(t, err)
+	for _, f := range []*persist.SyncFile{file, old} {
+		_, err = fmt.Fprintf(f, "%p", f)
+		require.NoError(t, err)
+	}
+	old.Discard()
+	r, err := file.Rewind()
+	require.NoError(t, err)
+	b, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("%p", file), string(b))
+	require.NoError(t, file.Keep())
 }

@@ -29,10 +29,19 @@ func (d pipeDest) Abort() { d.End(errNoSnapshot) }
 
 var errNoSnapshot = errors.New("the snapshot has failed")
 
-// writeWithin writes all of the buffers. It fails when the replica takes nothing for a while.
-func writeWithin(w net.Conn, bufs net.Buffers, within time.Duration, sent *int64) error {
+// writeWithin writes all of the buffers. It fails when the replica takes nothing for a while. stop,
+// if it is not nil, returns why nothing is to be written any more.
+func writeWithin(w net.Conn, bufs net.Buffers, within time.Duration, sent *int64,
+	stop func() error) error {
 	if err := w.SetWriteDeadline(time.Now().Add(within)); err != nil {
 		return err
+	}
+	// A reader that is closed from here on sets the deadline anew. One that was closed before has
+	// set it in vain.
+	if stop != nil {
+		if err := stop(); err != nil {
+			return err
+		}
 	}
 	n, err := bufs.WriteTo(w)
 	*sent += n
@@ -47,13 +56,13 @@ func pipeTransfer(p *backlog.Pipe, i int, mark string,
 		defer r.Close()
 		r.OnClose(func() { _ = w.SetWriteDeadline(time.Now()) }) // its write fails then
 		head := net.Buffers{[]byte("$EOF:" + mark + "\r\n")}
-		if err := writeWithin(w, head, within, sent); err != nil {
+		if err := writeWithin(w, head, within, sent, r.Why); err != nil {
 			return err
 		}
 		for {
 			list, err := r.Wait(make([][]byte, 0, 4))
 			if err == io.EOF {
-				return writeWithin(w, net.Buffers{[]byte(mark)}, within, sent)
+				return writeWithin(w, net.Buffers{[]byte(mark)}, within, sent, nil)
 			}
 			if err != nil {
 				return err
@@ -62,7 +71,7 @@ func pipeTransfer(p *backlog.Pipe, i int, mark string,
 			for _, b := range list {
 				n += len(b)
 			}
-			err = writeWithin(w, list, within, sent)
+			err = writeWithin(w, list, within, sent, r.Why)
 			if r.Advance(n); err != nil {
 				return cmp.Or(r.Why(), err)
 			}
@@ -111,7 +120,7 @@ func (d *syncFile) release(n int) {
 func (d *syncFile) transfer(within time.Duration) func(net.Conn, *int64) error {
 	return func(w net.Conn, sent *int64) error {
 		head := net.Buffers{fmt.Appendf(nil, "$%d\r\n", d.size)}
-		if err := writeWithin(w, head, within, sent); err != nil {
+		if err := writeWithin(w, head, within, sent, nil); err != nil {
 			return err
 		}
 		b := make([]byte, 256<<10)
@@ -120,7 +129,7 @@ func (d *syncFile) transfer(within time.Duration) func(net.Conn, *int64) error {
 			if n == 0 {
 				return err
 			}
-			if err := writeWithin(w, net.Buffers{b[:n]}, within, sent); err != nil {
+			if err := writeWithin(w, net.Buffers{b[:n]}, within, sent, nil); err != nil {
 				return err
 			}
 			at += int64(n)

@@ -104,9 +104,10 @@ type AOF struct {
 	// works, no sync of a file counts.
 	dirDoubt atomic.Bool
 
-	work worker
-	rw   rewriteState
-	gc   *historyJob
+	work   worker
+	rw     rewriteState
+	insist insistState
+	gc     *historyJob
 }
 
 // AOFOptions are what an AOF needs of its surroundings; all must be set unless noted.
@@ -323,6 +324,9 @@ func (a *AOF) TakeSpent() time.Duration {
 // WriteError returns why writes cannot be logged at the moment, "" when they can. Commands that
 // write are refused with MISCONF meanwhile.
 func (a *AOF) WriteError() string {
+	if a.insist.wanted {
+		return ErrEnable.Error()
+	}
 	if a.state == aofOff {
 		return ""
 	}

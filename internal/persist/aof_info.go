@@ -26,7 +26,8 @@ var NoAOF = AOFInfo{LastRewriteSeconds: -1, CurrentSeconds: -1,
 // Info returns what INFO shows.
 func (a *AOF) Info() AOFInfo {
 	i := AOFInfo{
-		Enabled: a.state != aofOff, FirstBase: a.state != aofOff && a.Synced() < 0,
+		Enabled: a.state != aofOff, FirstBase: a.insist.wanted ||
+			a.state != aofOff && a.Synced() < 0,
 		RewriteInProgress: a.rw.running, RewriteScheduled: a.rw.scheduled,
 		LastRewriteSeconds: a.rw.lastSeconds, CurrentSeconds: -1, LastRewriteOK: a.rw.lastStatus,
 		Rewrites: a.rw.count, ConsecutiveFailures: a.rw.failures,

@@ -149,3 +149,37 @@ func TestEnableBesideABrokenManifest(t *testing.T) {
 	f.a.Cron()
 	require.False(t, f.a.owned)
 }
+
+// TestInsist has a log that must be on and cannot be: writes are refused until it can.
+func TestInsist(t *testing.T) {
+	f := newFixture(t, vfs.NewMem(), usual)
+	f.mustStart()
+	f.a.Disable()
+	whole := f.read("appendonly.aof.manifest")
+	write := func(text string) {
+		require.NoError(t, writeAll(f.fs, logDir+"appendonly.aof.manifest", []byte(text)))
+	}
+	cron := func() {
+		f.now += 2 * maxEnableDelay
+		f.a.Cron()
+	}
+	write("nonsense\n")
+	f.a.Insist(false)
+	cron()
+	require.False(t, f.a.Enabled())
+	require.NotEmpty(t, f.a.WriteError())
+	require.True(t, f.a.Info().FirstBase) // SHUTDOWN says something
+	write(whole)
+	cron()
+	require.True(t, f.a.Enabled())
+	require.Empty(t, f.a.WriteError())
+
+	f.a.Disable()
+	write("nonsense\n")
+	f.a.Insist(false)
+	f.a.Disable() // CONFIG SET appendonly no
+	write(whole)
+	cron()
+	require.False(t, f.a.Enabled())
+	require.Empty(t, f.a.WriteError())
+}

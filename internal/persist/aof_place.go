@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"godwit/internal/propagation"
 )
 
 // Where in the history of replication a log's data is
@@ -75,7 +77,8 @@ func (r *placeReader) line(text []byte) {
 		parts = parts[2:]
 	}
 	offset, err := strconv.ParseInt(parts[0], 10, 64)
-	if p.Offset = offset; len(parts) != 1 || err != nil || offset < 0 || p.ID == "" {
+	if p.Offset = offset; len(parts) != 1 || err != nil || offset < 0 ||
+		offset > propagation.MaxOffset || p.ID == "" {
 		p = ReplPoint{}
 	}
 	r.known, r.at = p, p

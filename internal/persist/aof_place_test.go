@@ -30,6 +30,7 @@ func TestPlaceLines(t *testing.T) {
 		full + "#REPL:200\r\n" + set[:20]:      at(200), // what is cut off changes nothing
 		full + "#REPL:200\r\n#REPL:30":         at(200),
 		full + "#REPL:-1\r\n":                  {},
+		full + "#REPL:9223372036854775807\r\n": {},
 		full + "#REPL:\r\n":                    {},
 		full + "#REPL:x\r\n#REPL:200\r\n":      {},
 		full + "#REPL:1:2\r\n":                 {},

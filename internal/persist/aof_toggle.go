@@ -67,6 +67,8 @@ func (a *AOF) Enable(hold bool) error {
 		return ErrEnable
 	}
 	a.state = aofWaitRewrite
+	wanted := a.insist.wanted
+	a.insist.wanted = false
 	if hold || a.o.Base.Busy() {
 		a.rw.scheduled = true
 		when := "but there is already another background operation"
@@ -78,7 +80,7 @@ func (a *AOF) Enable(hold bool) error {
 		return nil
 	}
 	if err := a.startRewrite(); err != nil {
-		a.state = aofOff
+		a.state, a.insist.wanted = aofOff, wanted
 		a.release()
 		a.o.Log.Warning(
 			"Godwit needs to enable the AOF but can't trigger a background AOF rewrite " +
@@ -88,8 +90,48 @@ func (a *AOF) Enable(hold bool) error {
 	return nil
 }
 
+// Between attempts to turn on a log that must be on there is a second, then twice as long each
+// time, at most a minute.
+const (
+	firstEnableDelay = 1000
+	maxEnableDelay   = 60_000
+)
+
+// insistState is about a log that must be on and could not be turned on.
+type insistState struct {
+	wanted bool
+	delay  int64 // ms
+	next   int64 // attempt, steady ms
+}
+
+// Insist is Enable for a log that must not stay off. If it cannot be turned on now, Cron goes on
+// trying, and WriteError says so meanwhile. Disable ends that.
+func (a *AOF) Insist(hold bool) {
+	if a.Enable(hold) == nil {
+		return
+	}
+	a.insist = insistState{true, firstEnableDelay, a.o.Now() + firstEnableDelay}
+	a.o.Log.Warning("The append-only file must be on, so turning it on is tried again. Until " +
+		"that succeeds nothing is logged, and writes are refused.")
+}
+
+// retryEnable turns a log on that Insist could not turn on.
+func (a *AOF) retryEnable(now int64) {
+	in := &a.insist
+	if !in.wanted || now < in.next {
+		return
+	}
+	if a.Enable(false) == nil { // which clears wanted
+		a.o.Log.Notice("The append-only file could be turned on at last.")
+		return
+	}
+	in.delay = min(2*in.delay, maxEnableDelay)
+	in.next = now + in.delay
+}
+
 // Disable turns the log off at run time. Its files stay.
 func (a *AOF) Disable() {
+	a.insist.wanted = false
 	if a.state == aofOff {
 		return
 	}

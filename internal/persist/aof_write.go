@@ -348,6 +348,7 @@ func (a *AOF) Cron() {
 	if a.state != aofOff {
 		a.retrySync(now)
 	}
+	a.retryEnable(now)
 	a.rewriteCron(now)
 }
 

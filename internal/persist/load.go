@@ -43,8 +43,8 @@ type RDBLoadOptions struct {
 	Merge bool
 	// Before is the number of bytes of other files that have been loaded.
 	Before int64
-	// Size is the most bytes that src has, 0 if that is not known. What src says of its number of
-	// keys is believed up to what fits into that size.
+	// Size is the most bytes that src has, 0 if that is not known. It must not be what src, or who
+	// sends it, only says. The number of keys that src claims is believed up to what fits into it.
 	Size int64
 	// KeyDelay is key-load-delay, in µs.
 	KeyDelay int64
@@ -103,6 +103,8 @@ type rdbLoader struct {
 	used int64
 	done bool
 	left []string // what was logged as left out
+
+	expected uint64 // keys that databases have been given tables for
 
 	point pointReader
 }
@@ -181,10 +183,14 @@ func (l *rdbLoader) leave(format, name string) {
 // smallestKey is the least that a key takes in a file, in bytes: its type, its name and a value.
 const smallestKey = 4
 
-// expect gives the table of a database its size.
+// expect gives the table of a database its size. All databases together get no more than the rest
+// of the file can hold.
 func (l *rdbLoader) expect(ks *keyspace.Keyspace, rec *rdb.Record) {
-	if rec.DB < ks.Databases() {
-		ks.DB(rec.DB).Expect(int(min(rec.Keys, uint64(max(l.Size-rec.Offset, 0)/smallestKey))))
+	room := uint64(max(l.Size-rec.Offset, 0) / smallestKey)
+	if rec.DB < ks.Databases() && room > l.expected {
+		keys := min(rec.Keys, room-l.expected)
+		l.expected += keys
+		ks.DB(rec.DB).Expect(int(keys))
 	}
 }
 

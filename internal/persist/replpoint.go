@@ -1,6 +1,10 @@
 package persist
 
-import "strconv"
+import (
+	"strconv"
+
+	"godwit/internal/propagation"
+)
 
 // ReplPoint is a place in a history of replication: the data set as of it.
 type ReplPoint struct {
@@ -38,7 +42,7 @@ func (r *pointReader) field(name string, text []byte) {
 	switch {
 	case name == auxReplDB && ok && n <= 1<<30:
 		r.p.DB = int(n)
-	case name == auxReplOffset && ok:
+	case name == auxReplOffset && ok && n <= propagation.MaxOffset:
 		r.p.Offset, r.offset = n, true
 	case name == auxReplID && len(text) == replIDLen:
 		r.p.ID = string(text)

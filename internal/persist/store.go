@@ -36,6 +36,7 @@ type Store struct {
 	held   bool // see HoldJobs
 	folder folder
 
+	received      int  // files that masters' data sets were received into
 	skipChecksums bool // of files that are read, for tests
 
 	mu    sync.Mutex
@@ -185,6 +186,12 @@ func (s *Store) TurnAOF(on bool) error {
 	}
 	s.attach()
 	return err
+}
+
+// InsistAOF switches the append-only file on. If that fails, Cron goes on trying.
+func (s *Store) InsistAOF() {
+	s.aof.Insist(s.feed.InUnit())
+	s.attach()
 }
 
 // attach sends the log what changes while it is on, and nothing while it is off.

@@ -11,9 +11,8 @@ import (
 
 // A snapshot for replicas is the snapshot file's, but for three things. It goes to whoever asked
 // for it, as it is made. Its version is chosen before the first byte, for a header on a wire cannot
-// be changed. And the end of the server, FLUSHALL with save points,
-// DEBUG RELOAD and a full synchronization of this server do not wait for it: they end it. SAVE is
-// refused meanwhile, as during BGSAVE.
+// be changed. And nobody waits for it: the end of the server, FLUSHALL with save points, DEBUG
+// RELOAD and a full synchronization of this server itself cancel it. SAVE is refused meanwhile.
 
 // SyncOptions say what the replicas can read.
 type SyncOptions struct {

@@ -11,7 +11,7 @@ import (
 type SyncLoadOptions struct {
 	// Target is where it goes: databases without a key.
 	Target RDBTarget
-	// Size is the most bytes that there are, 0 if that is not known.
+	// Size is the most bytes that there are, 0 if that is not known for sure: a master may lie.
 	Size int64
 }
 

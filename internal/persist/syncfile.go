@@ -1,11 +1,13 @@
 package persist
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"godwit/internal/persist/rdb"
 	"godwit/internal/vfs"
 )
 
@@ -24,11 +26,19 @@ type SyncFile struct {
 // for all of them at once.
 const syncEvery = 8 << 20
 
-// NewSyncFile makes a file for a data set that is to be received.
-func (s *Store) NewSyncFile() (*SyncFile, error) {
+// NewSyncFile makes a file for a data set that is to be received. It is refused if the disk has no
+// room for its size in bytes, which may be unknown: 0.
+func (s *Store) NewSyncFile(size int64) (*SyncFile, error) {
 	dir := workDir()
-	temp := filepath.Join(dir, fmt.Sprintf("temp-%d.%d.rdb", s.host.WallNow()/1000, os.Getpid()))
-	f, err := s.fs.Open(temp, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
+	if disk, ok := s.fs.(interface{ Free(dir string) int64 }); ok {
+		if free := disk.Free(dir); free >= 0 && size > free {
+			return nil, fmt.Errorf("the disk has no room for %d bytes: %d are free", size, free)
+		}
+	}
+	s.received++
+	temp := filepath.Join(dir, fmt.Sprintf("temp-%d.%d-%d.rdb", s.host.WallNow()/1000,
+		os.Getpid(), s.received))
+	f, err := s.fs.Open(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +75,24 @@ func (y *SyncFile) Rewind() (io.Reader, error) {
 	return y.f, nil
 }
 
-// Keep makes the file the snapshot file: a restart finds what the master has sent.
+// Check returns why what the file holds cannot be loaded, as far as that shows without decoding
+// values: src reads the file. The checksum is not compared.
+func (y *SyncFile) Check(src io.Reader) error {
+	n, err := rdb.Skim(src, true)
+	var content *rdb.Error
+	switch has := y.s.ks.Databases(); {
+	case errors.As(err, &content):
+		return errors.New(explain(err))
+	case err == nil && n > has:
+		return fmt.Errorf("database %d does not exist: the server has %d (directive databases)",
+			n-1, has)
+	}
+	return err
+}
+
+// Keep makes the file the snapshot file: a restart finds what the master has sent. It is called
+// with the executor, so that no save can put a newer file there before. The SyncFile is not used
+// any more, whatever comes of it.
 func (y *SyncFile) Keep() error {
 	if y.final == "" {
 		y.Discard()

@@ -103,7 +103,12 @@ func (f *Feed) Attached() Targets { return f.attached }
 // not count.
 func (f *Feed) Offset() int64 { return f.offset }
 
-// SetOffset sets what Offset returns: the stream goes on from there.
+// MaxOffset is the largest offset that is believed when a master or a file says it. Behind it there
+// is room for more than a server can send, so that no sum of offsets and lengths overflows.
+const MaxOffset = 1 << 62
+
+// SetOffset sets what Offset returns: the stream goes on from there. It must not be beyond
+// MaxOffset.
 func (f *Feed) SetOffset(n int64) { f.offset = n }
 
 // Selected returns the database that the stream of the replicas has selected, NoDB for none.

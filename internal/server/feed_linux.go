@@ -67,9 +67,11 @@ const feedTurn = 4 << 20
 func (c *fdConn) writeFeed() (more, ok bool) {
 	f := &c.feed
 	if f.transfer != nil {
-		t := f.transfer
+		if !c.beginTransfer(f.transfer) {
+			return false, false // dropFeed tells the engine
+		}
 		f.transfer = nil
-		return false, c.beginTransfer(t)
+		return false, true
 	}
 	for sent := 0; f.stream != nil; {
 		bufs := f.stream.Next(c.loop.vec[:0])
@@ -95,8 +97,8 @@ func (c *fdConn) writeFeed() (more, ok bool) {
 	return false, true
 }
 
-// beginTransfer starts the goroutine that sends a snapshot. It writes to a descriptor of its own,
-// so that the connection may be closed meanwhile.
+// beginTransfer starts the goroutine that sends a snapshot, and reports whether it has. It writes
+// to a descriptor of its own, so that the connection may be closed meanwhile.
 func (c *fdConn) beginTransfer(t *transfer) bool {
 	fd, err := unix.FcntlInt(uintptr(c.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

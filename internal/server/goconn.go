@@ -310,8 +310,8 @@ func (c *goConn) writer() {
 		bufs := c.q.vec(vec[:0])
 		pooled := len(bufs) > 0 && c.q.chunks[c.q.head].buf.Held()
 		dead, ending, f := c.dead, c.ending, c.feed
-		if len(bufs) == 0 && !dead {
-			c.feed.transfer = nil
+		if len(bufs) == 0 && !dead && !ending {
+			c.feed.transfer = nil // it begins now; what never begins is left to dropFeed
 		}
 		c.mu.Unlock()
 		switch {

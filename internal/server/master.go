@@ -130,9 +130,10 @@ func (l *masterLink) synchronize() error {
 	l.sayReceiving(payload, way)
 	src := &progressReader{l: l, r: payload}
 	if way == engine.LoadFromFile {
-		return l.throughFile(src)
+		return l.throughFile(src, max(payload.Len, 0))
 	}
-	err = l.a.Load(src, max(payload.Len, 0), way == engine.LoadAside, l.alive)
+	err = l.a.Load(engine.LoadSource{Reader: src, Size: max(payload.Len, 0),
+		Aside: way == engine.LoadAside}, l.alive)
 	l.gotRDB()
 	return err
 }
@@ -170,11 +171,12 @@ func (p *progressReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// throughFile receives the master's data set into a file, and loads it.
-func (l *masterLink) throughFile(payload io.Reader) error {
+// throughFile receives the master's data set into a file, and loads it. The master says that it has
+// size bytes, or 0.
+func (l *masterLink) throughFile(payload io.Reader, size int64) error {
 	var file *persist.SyncFile
 	var err error
-	if !l.step(func() { file, err = l.a.SyncFile() }) {
+	if !l.step(func() { file, err = l.a.SyncFile(size) }) {
 		return errUnwanted
 	}
 	if err != nil {
@@ -188,17 +190,43 @@ func (l *masterLink) throughFile(payload io.Reader) error {
 	l.gotRDB()
 	src, err := file.Rewind()
 	if err == nil {
-		err = l.a.Load(src, file.Size(), false, l.alive)
+		err = l.check(src, file)
+	}
+	if err == nil {
+		src, err = file.Rewind()
+	}
+	if err == nil {
+		err = l.a.Load(engine.LoadSource{Reader: src, Size: file.Size(), File: file}, l.alive)
 	}
 	if err != nil {
 		file.Discard()
-		return err
 	}
-	if err := file.Keep(); err != nil {
-		l.s.log.Warning("Failed trying to rename the temp DB into %s in MASTER <-> REPLICA "+
-			"synchronization: %s", l.cfg.DBFilename, logging.OSError(err))
+	return err
+}
+
+// check keeps the old data if it shows that the file cannot be loaded.
+func (l *masterLink) check(src io.Reader, file *persist.SyncFile) error {
+	if err := file.Check(&livelyReader{l, src, time.Now()}); err != nil {
+		return fmt.Errorf("Failed trying to load the MASTER synchronization DB; the old data set "+
+			"is kept: %w", err)
 	}
 	return nil
+}
+
+// livelyReader shows the master once a second that this replica lives.
+type livelyReader struct {
+	l    *masterLink
+	r    io.Reader
+	told time.Time
+}
+
+// Read implements io.Reader.
+func (r *livelyReader) Read(b []byte) (int, error) {
+	if now := time.Now(); now.Sub(r.told) > time.Second {
+		r.told = now
+		r.l.alive()
+	}
+	return r.r.Read(b)
 }
 
 // receive writes the payload to a file. It compares the checksum at the end, so that the old data

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 )
 
 // Hello is what a replica says of itself and asks for.
@@ -179,7 +180,12 @@ func parsePSYNC(line string) (Answer, error) {
 	case words[0] == "+FULLRESYNC":
 		if len(words) == 3 && isID(words[1]) {
 			offset, err := strconv.ParseInt(words[2], 10, 64)
-			if err == nil && offset >= 0 {
+			switch {
+			case err != nil || offset < 0:
+			case offset > propagation.MaxOffset:
+				return Answer{}, fmt.Errorf("Master replied with an offset of +FULLRESYNC that no "+
+					"stream reaches: %s", show(line))
+			default:
 				return Answer{Kind: Full, ID: words[1], Offset: offset}, nil
 			}
 		}

@@ -29,3 +29,13 @@ func (f osFile) Sync() error {
 	}
 	return nil
 }
+
+// Free returns the bytes that are free for this process where the folder is, -1 if that is not
+// known.
+func (osFS) Free(dir string) int64 {
+	var s unix.Statfs_t
+	if unix.Statfs(dir, &s) != nil {
+		return -1
+	}
+	return int64(s.Bavail) * int64(s.Bsize)
+}

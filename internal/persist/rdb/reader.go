@@ -121,6 +121,25 @@ func NewReader(src io.Reader, o ReadOptions) *Reader {
 	return r
 }
 
+// Skim reads a file to its end and decodes no value. An error says where its structure is broken,
+// where something begins that cannot be loaded, or that the checksum is wrong. databases is how
+// many the file needs. It takes about as long as reading the file.
+func Skim(src io.Reader, noChecksum bool) (databases int, err error) {
+	s := splitter{src: src, noChecksum: noChecksum, templates: new(templates)}
+	var b *batch
+	for err == nil {
+		b = s.batch(b)
+		for i := range b.spans {
+			databases = max(databases, b.spans[i].db+1)
+		}
+		err = b.err
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return databases, err
+}
+
 func (r *Reader) start() {
 	ahead := 2*r.o.Workers + 2 // batches in flight
 	work := make(chan *batch, ahead)
