@@ -18,11 +18,6 @@ func (d Directive) alias(name string) Directive {
 	return d
 }
 
-func (d Directive) valkey(name string) Directive {
-	d.Valkey = name
-	return d
-}
-
 func clusterTable() []Directive {
 	return []Directive{
 		later("cluster-enabled", "no", Immutable|Refused, "Be a node of a cluster.",
