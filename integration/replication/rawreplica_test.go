@@ -113,7 +113,7 @@ func (r *rawReplica) next() string {
 			words[i] = r.line() // no value here has a line end
 			r.offset += int64(len(size)+len(words[i])) + 4
 		}
-		if line := strings.Join(words, " "); line != "PING" {
+		if line := strings.Join(words, " "); !strings.EqualFold(line, "PING") {
 			return line
 		}
 	}
