@@ -84,7 +84,9 @@ func (e *Engine) feedReplicas() {
 }
 
 // propagateAlive sends the replicas a command that belongs to no database.
-func (e *Engine) propagateAlive(argv ...[]byte) { e.propagateToReplicas(propagation.NoDB, argv...) }
+func (e *Engine) propagateAlive(argv ...[]byte) {
+	e.Feed.Send(propagation.Replicas, propagation.NoDB, argv)
+}
 
 // loseBacklog ends a history that has a gap, because the system has no memory.
 func (e *Engine) loseBacklog() {

@@ -36,14 +36,12 @@ func (e *Engine) configureConfirm() {
 	case !reads:
 		f.written, f.fresh, f.refs = nil, nil, nil
 	}
-	if f.on == was {
-		e.releaseConfirmed()
-		return
+	if f.on != was {
+		e.Clients(func(c *Client) bool {
+			e.stageReplies(c)
+			return true
+		})
 	}
-	e.Clients(func(c *Client) bool {
-		e.stageReplies(c)
-		return true
-	})
 	e.releaseConfirmed()
 }
 
@@ -128,9 +126,6 @@ func (e *Engine) unconfirmedRead(c *Ctx) int64 {
 // has acknowledged, and when the directives change.
 func (e *Engine) releaseConfirmed() {
 	f := &e.confirm
-	if !f.waiting() {
-		return
-	}
 	for f.waiting() && (f.queue[f.head].offset <= f.upto || !f.on) {
 		e.releaseNext("")
 	}
@@ -193,10 +188,6 @@ func (e *Engine) releaseNext(failure string) {
 	}
 	e.pushed(h.c)
 }
-
-// HeldReplies reports whether replies of the client wait for replicas. Its connection must not end
-// before they have gone.
-func (c *Client) HeldReplies() bool { return c.held != nil }
 
 // ConfirmInfo is what INFO says of replies that wait for replicas.
 type ConfirmInfo struct {

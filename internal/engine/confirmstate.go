@@ -81,10 +81,9 @@ func (c *Client) heldBytes() int {
 // heldReplyBytes is the size of a heldReply.
 const heldReplyBytes = 24
 
-// keepsOrder reports whether what the client is pushed has to stay behind replies that are held. A
-// client of RESP2 could not tell a message from the reply to its command, and one that caches would
-// take a value for fresh that has been declared stale before it came.
-func (c *Client) keepsOrder() bool { return c.held != nil }
+// HeldReplies reports whether replies of the client wait for replicas. Its connection must not end
+// before they have gone, and what it is pushed has to stay behind them.
+func (c *Client) HeldReplies() bool { return c.held != nil }
 
 // add appends a reply. It reports whether that is the first one which waits for its offset.
 func (u *unconfirmed) add(part heldReply, reply []byte) (first bool) {

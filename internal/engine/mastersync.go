@@ -81,7 +81,7 @@ func (a *LinkAttempt) Load(src LoadSource, alive func()) error {
 	store := e.persist.store
 	if !a.Wanted() || store == nil {
 		e.Leave()
-		return errNotWanted
+		return ErrNotWanted
 	}
 	t := &syncTarget{attempt: a, alive: alive}
 	var beside *asideLoad
@@ -108,13 +108,13 @@ func (a *LinkAttempt) Load(src LoadSource, alive func()) error {
 	e.EnterBetween()
 	defer e.Release()
 	if err == nil && !a.Wanted() {
-		err = errNotWanted
+		err = ErrNotWanted
 	}
 	if db := loaded.Point.DB; err == nil && db < e.KS.Databases() {
 		a.db = db
 	}
 	if err == nil && !a.Wanted() {
-		err = errNotWanted
+		err = ErrNotWanted
 	}
 	if src.Aside {
 		return a.endAside(beside, err)
@@ -148,8 +148,8 @@ func (c *countedReader) ended(used int64) error {
 	return errors.New("there are bytes behind its end")
 }
 
-// errNotWanted ends the goroutine of an attempt that nobody waits for.
-var errNotWanted = errors.New("the link is not wanted any more")
+// ErrNotWanted ends the goroutine of an attempt that nobody waits for.
+var ErrNotWanted = errors.New("the link is not wanted any more")
 
 // syncTarget is where the RDB file of a master goes.
 type syncTarget struct {
@@ -171,7 +171,7 @@ func (t *syncTarget) Step(fn func()) {
 // Stopped implements persist.RDBTarget.
 func (t *syncTarget) Stopped() error {
 	if !t.attempt.Wanted() {
-		return errNotWanted
+		return ErrNotWanted
 	}
 	return t.RDBTarget.Stopped()
 }

@@ -47,7 +47,7 @@ func (e *Engine) feedMonitors(c *Ctx) {
 		}
 		at := len(m.W.Buf)
 		m.W.Simple(string(line))
-		if m != c.Client && m.keepsOrder() {
+		if m != c.Client && m.HeldReplies() {
 			e.holdPush(m, m.W.Buf[at:])
 			m.W.Buf = m.W.Buf[:at]
 		} else if m != c.Client {

@@ -64,7 +64,7 @@ func (e *Engine) push(c *Client, msg []byte) {
 
 // pushNow does what push does, for a client that is not in the middle of a reply.
 func (e *Engine) pushNow(c *Client, msg []byte) {
-	if c.keepsOrder() {
+	if c.HeldReplies() {
 		e.holdPush(c, appendPush(nil, c, msg))
 		return
 	}
@@ -75,7 +75,9 @@ func (e *Engine) pushNow(c *Client, msg []byte) {
 	e.pushed(c)
 }
 
-// holdPush appends a message to replies that are held, see keepsOrder.
+// holdPush appends a message to replies that are held. A client of RESP2 could not tell a message
+// that overtakes them from the reply to its command, and one that caches would take a value for
+// fresh that has been declared stale before it came.
 func (e *Engine) holdPush(c *Client, msg []byte) {
 	c.held.add(heldReply{n: len(msg)}, msg)
 	if e.CheckOutput(c, len(c.held.buf)); c.CloseASAP && c.Conn != nil {
@@ -119,7 +121,7 @@ func (e *Engine) endReply(c *Client) {
 	if c.W.Buf == nil {
 		c.W.Buf = e.LendBuffer()
 	}
-	if c.keepsOrder() {
+	if c.HeldReplies() {
 		e.holdPush(c, p.messages)
 		e.holdPush(c, p.invalid)
 	} else {

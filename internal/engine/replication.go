@@ -1,7 +1,5 @@
 package engine
 
-import "godwit/internal/propagation"
-
 // replication is what the server knows of the history of its data set, and of the servers that
 // share it.
 //
@@ -52,9 +50,4 @@ func (e *Engine) joinHistory(id string, offset int64) {
 	e.Feed.SetOffset(offset)
 	e.confirm.newHistory(offset)
 	e.repl.slaves.sketches.upto = min(e.repl.slaves.sketches.upto, offset)
-}
-
-// propagateToReplicas sends a command to the replicas alone: PING, PUBLISH, REPLCONF GETACK.
-func (e *Engine) propagateToReplicas(db int, argv ...[]byte) {
-	e.Feed.Send(propagation.Replicas, db, argv)
 }

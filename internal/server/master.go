@@ -69,9 +69,6 @@ func (l *masterLink) run() {
 	l.step(func() { l.a.Failed(err) })
 }
 
-// errUnwanted ends an attempt that is not wanted any more. Nobody sees it.
-var errUnwanted = errors.New("not wanted any more")
-
 func (l *masterLink) connect() error {
 	nc, err := connect(l.a.Dial, l.cfg)
 	if err != nil {
@@ -79,7 +76,7 @@ func (l *masterLink) connect() error {
 	}
 	l.conn = upstream.New(nc, l.a.Timeout)
 	if !l.step(func() { l.a.Connected(func() { _ = nc.Close() }) }) {
-		return errUnwanted
+		return engine.ErrNotWanted
 	}
 	return nil
 }
@@ -103,7 +100,7 @@ func (l *masterLink) talk() error {
 		return err
 	}
 	if !l.step(func() { l.a.Answered(answer) }) {
-		return errUnwanted
+		return engine.ErrNotWanted
 	}
 	if answer.Kind != upstream.Continue {
 		if err := l.synchronize(); err != nil {
@@ -125,7 +122,7 @@ func (l *masterLink) synchronize() error {
 	}
 	var way engine.LoadWay
 	if !l.step(func() { way = l.a.Way() }) {
-		return errUnwanted
+		return engine.ErrNotWanted
 	}
 	l.sayReceiving(payload, way)
 	src := &progressReader{l: l, r: payload}
@@ -177,7 +174,7 @@ func (l *masterLink) throughFile(payload io.Reader, size int64) error {
 	var file *persist.SyncFile
 	var err error
 	if !l.step(func() { file, err = l.a.SyncFile(size) }) {
-		return errUnwanted
+		return engine.ErrNotWanted
 	}
 	if err != nil {
 		return fmt.Errorf("Opening the temp file needed for MASTER <-> REPLICA synchronization: %s",

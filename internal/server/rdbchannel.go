@@ -8,6 +8,7 @@ import (
 
 	"godwit/internal/backlog"
 	"godwit/internal/crash"
+	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/upstream"
 )
@@ -59,7 +60,7 @@ func (l *masterLink) openChannel(client string) (upstream.Answer, error) {
 		first := l.a.Close
 		l.a.Kept, l.a.Close = kept, func() { first(); _ = nc.Close() }
 	}) {
-		return upstream.Answer{}, errUnwanted
+		return upstream.Answer{}, engine.ErrNotWanted
 	}
 	answer, err := r.conn.RDBChannel(l.a.Hello, client)
 	if err == nil {
