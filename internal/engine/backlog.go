@@ -32,6 +32,7 @@ func (e *Engine) dropBacklog() {
 		return
 	}
 	e.Feed.Detach(propagation.Replicas)
+	s.files.release()
 	s.backlog.Drop()
 	s.backlog = nil
 }

@@ -108,6 +108,8 @@
 //	asideload.go        loading data beside that which is served
 //	save.go             SAVE, BGSAVE, save points, DEBUG RELOAD
 //	rdbchannel.go       replicas that take snapshot and stream at once
+//	synctransfer.go     a replica from a snapshot's moment until it follows the stream
+//	syncfiles.go        replicas that are sent files written before
 //	fullsync.go         snapshots for replicas, and how they are sent
 //	psync.go            SYNC and PSYNC
 //	replicacron.go      pings, timeouts, delays, the end of the backlog

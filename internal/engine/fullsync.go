@@ -3,10 +3,9 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"net"
-	"time"
 
 	"godwit/internal/backlog"
+	"godwit/internal/invariant"
 	"godwit/internal/persist"
 	"godwit/internal/persist/rdb"
 )
@@ -27,9 +26,10 @@ import (
 //	                                 first socket       the stream, at once
 //
 // Replicas that do not know the first form, or all under repl-diskless-sync no, get the second. The
-// third is for replicas with an RDB channel (see rdbchannel.go). A
-// transfer runs beside the executor, and the snapshot is not held up by a replica until the pipe is
-// full. Then the slowest one decides for all, as in Redis, for as long as repl-timeout.
+// third is for replicas with an RDB channel (see rdbchannel.go). A transfer runs beside the
+// executor, and the snapshot is not held up by a replica until the pipe is full. Then the slowest
+// one decides for all, as in Redis, for as long as repl-timeout. A file that was written before may
+// do instead of a snapshot (see syncfiles.go).
 
 const (
 	// pipeLimit is how far in bytes the slowest replica may be behind the snapshot.
@@ -39,22 +39,13 @@ const (
 	stallShare = 4
 )
 
-// syncNeed is what a replica needs of a snapshot. Replicas with the same need share one.
-type syncNeed struct {
-	o        persist.SyncOptions
-	diskless bool
-}
-
-func (e *Engine) needOf(r *Replica) syncNeed {
-	return syncNeed{persist.SyncOptions{Target: r.target(e), NoCompress: r.NoCompress,
-		NoChecksum: r.NoChecksum, Functions: r.FunctionsOnly},
-		(e.Cfg.ReplDisklessSync || r.main != nil) && r.CapEOF}
-}
-
 // startFullSyncs begins a snapshot for replicas that have waited long enough, if none runs.
 func (e *Engine) startFullSyncs() {
 	s := &e.repl.slaves
-	if s.full != nil || !e.mayStartJob() || e.loading.on || e.Feed.InUnit() || e.ended {
+	if e.loading.on || e.loading.aside || e.Feed.InUnit() || e.ended {
+		return
+	}
+	if e.serveFromFiles(); s.full != nil || !e.mayStartJob() || e.filesComing() {
 		return
 	}
 	var first *Replica
@@ -84,7 +75,8 @@ func (e *Engine) startFullSyncs() {
 // fullSync begins a snapshot for replicas.
 func (e *Engine) fullSync(need syncNeed, members []*Replica) {
 	s := &e.repl.slaves
-	f := &fullSync{members: members, began: e.Steady()}
+	f := &fullSync{members: members, began: e.Steady(), need: need,
+		id: e.repl.id, at: e.Feed.Offset()}
 	dest, err := e.openSync(f, need.diskless)
 	if err == nil {
 		s.full = f
@@ -106,8 +98,15 @@ func (e *Engine) fullSync(need syncNeed, members []*Replica) {
 	e.Log.Notice("Starting BGSAVE for SYNC with target: %s (%d replicas, RDB for %s)", how,
 		len(members), targetName(need.o.Target))
 	s.backlog.Reselect()
+	if f.file != nil {
+		s.filed, f.names = f, map[string]bool{}
+	}
 	for i, r := range members {
-		e.beginLoading(r)
+		if f.names != nil {
+			f.names[r.Name()] = true
+		}
+		pinned := e.beginLoading(r, f.at)
+		invariant.Check(pinned, "the stream ends at another offset than the history: %d", f.at)
 		if f.pipe != nil {
 			// The transfer closes its reader, unless it never begins.
 			e.transfer(r, pipeTransfer(f.pipe, i, e.hexID(40), e.replTimeout()),
@@ -123,26 +122,6 @@ func targetName(t rdb.Target) string {
 		return "the lowest version that holds the data"
 	}
 	return fmt.Sprintf("version %d", t.Version())
-}
-
-func (e *Engine) replTimeout() time.Duration {
-	return time.Duration(e.Cfg.ReplTimeout) * time.Second
-}
-
-// beginLoading tells a replica its place in the history, and pins the stream from there on if the
-// replica will follow it.
-func (e *Engine) beginLoading(r *Replica) {
-	at := e.Feed.Offset()
-	switch {
-	case r.main != nil:
-		e.beginBoth(r.main, at)
-	case !r.RDBOnly:
-		e.pin(r, at)
-	}
-	if !r.legacy {
-		e.say(r, fmt.Sprintf("+FULLRESYNC %s %d\r\n", e.repl.id, at))
-	}
-	e.enterState(r, ReplicaLoads)
 }
 
 // openSync opens what the snapshot is written to.
@@ -165,6 +144,9 @@ func (e *Engine) snapshotMade(f *fullSync, err error) {
 	if s.full = nil; f.pipe != nil {
 		s.made = append(s.made, f.pipe)
 	}
+	if f.made = true; err != nil && s.filed == f {
+		s.filed = nil
+	}
 	switch {
 	case err != nil && !f.wanted():
 		e.Log.Notice("Snapshot for replicas ended: no replica is left that waits for it")
@@ -179,71 +161,12 @@ func (e *Engine) snapshotMade(f *fullSync, err error) {
 	for _, r := range f.members {
 		switch {
 		case r == nil && f.file != nil && err == nil:
-			f.file.release(1)
+			e.releaseSyncFile(f)
 		case r == nil || f.pipe != nil: // its transfer ends by itself
 		case err != nil:
 			e.failSync(r, err)
 		default:
-			e.transfer(r, f.file.transfer(e.replTimeout()), func() { f.file.release(1) })
+			e.sendSyncFile(f, r)
 		}
-	}
-}
-
-// transfer sends the snapshot to a replica, and calls done, whatever has come of it.
-func (e *Engine) transfer(r *Replica, write func(net.Conn, *int64) error, done func()) {
-	c, sent := r.Client, int64(0)
-	r.conn.Transfer(func(w net.Conn) error { return write(w, &sent) }, func(err error) {
-		e.repl.slaves.netOut += sent
-		e.Stats.NetOut += sent
-		done()
-		if c.replica == r {
-			e.transferred(r, sent, err)
-		} else if r.main != nil { // a replica closes its RDB channel when it has everything
-			e.channelDone(r, err)
-		}
-	})
-	e.pushed(c)
-}
-
-// transferred follows the end of a transfer to a replica that is still there.
-func (e *Engine) transferred(r *Replica, sent int64, err error) {
-	if err != nil {
-		e.failSync(r, err)
-		return
-	}
-	e.Log.Notice("Synchronization with replica %s succeeded: %d bytes in %d ms", r.Name(), sent,
-		e.Steady()-r.since)
-	if r.main != nil {
-		e.channelDone(r, nil)
-	}
-	if r.reader == nil { // nothing but the RDB was asked for on this connection
-		e.enterState(r, ReplicaLoaded)
-		return
-	}
-	e.enterState(r, ReplicaOnline)
-	if r.legacy {
-		e.settle(r) // it will not acknowledge anything
-	}
-	if !r.onACK {
-		e.stream(r)
-	}
-}
-
-// failSync ends the connection of a replica whose synchronization has failed.
-func (e *Engine) failSync(r *Replica, err error) {
-	if r.Client.CloseASAP {
-		return
-	}
-	var slow net.Error
-	if errors.As(err, &slow) && slow.Timeout() && !errors.Is(err, backlog.ErrStalled) {
-		e.Log.Warning("Disconnecting timedout replica (full sync): %s has taken nothing of the "+
-			"snapshot for repl-timeout (%d s)", r.Name(), e.Cfg.ReplTimeout)
-		e.noteLostSync(r)
-	} else {
-		e.Log.Warning("Synchronization with replica %s failed: %s", r.Name(), err)
-	}
-	r.Client.closeSoon()
-	if r.main != nil {
-		e.channelDone(r, err)
 	}
 }

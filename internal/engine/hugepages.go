@@ -22,6 +22,8 @@ import (
 // pause, which doubles each time. A kernel that finds every call invalid, because it does not know
 // it, is not asked again.
 //
+// There is no batch while a snapshot is made or loaded: the tails of both would add up.
+//
 // The goroutine lives for its batch only. The cron picks up the results, so none of this wakes a
 // server that is idle.
 
@@ -68,7 +70,7 @@ func (e *Engine) collapseHuge() {
 	if h.tried > 0 {
 		e.endHugeBatch()
 	}
-	if e.lastNs < h.next {
+	if e.lastNs < h.next || e.persist.busy() || e.loading.on || e.loading.aside {
 		return
 	}
 	if e.lastNs-h.sweptNs >= int64(hugeEvery) {

@@ -145,6 +145,8 @@ func (e *Engine) fullResync(r *Replica) {
 	}
 	if pause > 0 {
 		e.Log.Notice("The full synchronization of replica %s begins in %d ms", r.Name(), pause)
+	} else if e.repl.slaves.files.hold != nil {
+		e.Log.Notice("Replica %s waits for the file that is being written", r.Name())
 	} else if e.persist.busy() {
 		e.Log.Notice("Another snapshot is running: replica %s waits for the next one", r.Name())
 	} else {

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"fmt"
-
-	"godwit/internal/invariant"
-)
+import "fmt"
 
 // The RDB channel (repl-rdb-channel)
 //
@@ -51,17 +47,20 @@ func (e *Engine) PairChannel(r *Replica, id uint64) bool {
 	return false
 }
 
-// pin makes a place in the stream the replica's own.
-func (e *Engine) pin(r *Replica, at int64) {
+// pin makes a place in the stream the replica's own. It reports false if the backlog does not have
+// it.
+func (e *Engine) pin(r *Replica, at int64) bool {
 	reader, ok := e.repl.slaves.backlog.Open(at)
-	invariant.Check(ok, "the stream ends at another offset than the history: %d", at)
+	if !ok {
+		return false
+	}
 	r.reader = reader
 	r.acked, r.from = 0, at // it has nothing until it says so
+	return true
 }
 
 // beginBoth begins the stream of a replica whose snapshot goes over the RDB channel.
-func (e *Engine) beginBoth(r *Replica, at int64) {
-	e.pin(r, at)
+func (e *Engine) beginBoth(r *Replica) {
 	e.enterState(r, ReplicaBoth)
 	e.stream(r)
 }

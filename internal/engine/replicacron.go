@@ -9,7 +9,7 @@ func (e *Engine) replicationCron() {
 	if s.backlog == nil && len(s.list) == 0 {
 		return
 	}
-	if len(s.list) > 0 {
+	if len(s.list) > 0 || s.files.held != nil {
 		e.startFullSyncs()
 	}
 	if e.Cfg.MinReplicasAckFsync && e.confirm.waiting() {
@@ -23,7 +23,7 @@ func (e *Engine) replicationCron() {
 	if s.full != nil && !s.full.wanted() {
 		e.cancelSync()
 		s.full.end(errNoSnapshot)
-		s.full = nil
+		s.full, s.filed = nil, nil
 	}
 	if len(s.list) == 0 {
 		e.expireBacklog()

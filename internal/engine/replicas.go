@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"godwit/internal/backlog"
+	"godwit/internal/persist"
 )
 
 // replicas are the servers that copy this one's data.
@@ -14,7 +15,9 @@ type replicas struct {
 	fed     int64            // offset up to which connections know that there is something
 	full    *fullSync        // the snapshot that is being made for replicas, nil if none is
 	made    []*backlog.Pipe  // snapshots that are made, of which some may still be on their way
-	good    int              // of them, as min-replicas-to-write counts
+	filed   *fullSync        // the last one to a file that is still in use, nil if there is none
+	files   syncFiles
+	good    int // of them, as min-replicas-to-write counts
 	lost    map[string]*lostSyncs
 
 	alone  int64 // steady ms since when there are none
@@ -106,12 +109,23 @@ type StreamConn interface {
 	NoDelay(on bool)
 }
 
+// syncNeed is what a replica needs of a snapshot. Replicas with the same need share one.
+type syncNeed struct {
+	o        persist.SyncOptions
+	diskless bool
+}
+
 // fullSync is a snapshot that is being made for replicas.
 type fullSync struct {
 	members []*Replica
 	pipe    *backlog.Pipe // nil: to a file
 	file    *syncFile
 	began   int64 // steady ms
+	need    syncNeed
+	id      string          // of the history at its moment
+	at      int64           // offset of its moment
+	made    bool            // all of it is in the pipe or in the file
+	names   map[string]bool // of members, now or before, of a file
 }
 
 // end ends the transfers of a snapshot that has failed.
@@ -150,6 +164,21 @@ func (f *fullSync) wanted() bool {
 		}
 	}
 	return false
+}
+
+// syncFiles is what is known of files that replicas are sent instead of a snapshot.
+type syncFiles struct {
+	sent map[string]*persist.SnapshotFile // by replica: it gets each once
+	held *persist.SnapshotFile            // is being written, and replicas wait for it; or nil
+	hold *backlog.Reader                  // pins the stream from there on; nil: too much of it
+}
+
+// release ends what was kept for replicas that wait.
+func (f *syncFiles) release() {
+	if f.hold != nil {
+		f.hold.Close()
+	}
+	f.held, f.hold = nil, nil
 }
 
 // sketchState is what is known of sketches in the stream.

@@ -159,6 +159,16 @@ func (h storeHost) LoadTarget(held bool) persist.LoadTarget { return h.Engine.Lo
 // Replication implements persist.Host.
 func (h storeHost) Replication() (p persist.ReplPoint, ok bool) { return h.replPoint() }
 
+// Reselect implements persist.Host.
+func (h storeHost) Reselect() bool {
+	l := h.repl.slaves.backlog
+	if l == nil || h.repl.master != nil {
+		return false
+	}
+	l.Reselect()
+	return true
+}
+
 // LogPlace implements persist.Host. A master says it at its end only: after another end its
 // replicas are most likely elsewhere, for what they alone are sent counts too.
 func (h storeHost) LogPlace(end bool) (p persist.ReplPoint, ok bool) {

@@ -108,6 +108,9 @@ func (d *syncFile) Commit() error { return nil }
 // Abort implements persist.SyncDest.
 func (d *syncFile) Abort() {}
 
+// reader returns what reads the file from its beginning.
+func (d *syncFile) reader() io.Reader { return io.NewSectionReader(d.f, 0, d.size) }
+
 // release counts replicas that are done with the file.
 func (d *syncFile) release(n int) {
 	if d.uses -= n; d.uses == 0 {
@@ -116,24 +119,32 @@ func (d *syncFile) release(n int) {
 	}
 }
 
-// transfer returns what sends the file, with its length before it.
-func (d *syncFile) transfer(within time.Duration) func(net.Conn, *int64) error {
+// fileTransfer returns what sends a file: with its length before it, or between marks if there is
+// one.
+func fileTransfer(file io.Reader, size int64, mark string,
+	within time.Duration) func(net.Conn, *int64) error {
 	return func(w net.Conn, sent *int64) error {
-		head := net.Buffers{fmt.Appendf(nil, "$%d\r\n", d.size)}
-		if err := writeWithin(w, head, within, sent, nil); err != nil {
+		head := fmt.Appendf(nil, "$%d\r\n", size)
+		if mark != "" {
+			head = []byte("$EOF:" + mark + "\r\n")
+		}
+		if err := writeWithin(w, net.Buffers{head}, within, sent, nil); err != nil {
 			return err
 		}
 		b := make([]byte, 256<<10)
-		for at := int64(0); at < d.size; {
-			n, err := d.f.ReadAt(b[:min(int64(len(b)), d.size-at)], at)
-			if n == 0 {
-				return err
+		for left := size; left > 0; {
+			n, err := io.ReadFull(file, b[:min(int64(len(b)), left)])
+			if err != nil {
+				return fmt.Errorf("reading the snapshot: %w", err)
 			}
 			if err := writeWithin(w, net.Buffers{b[:n]}, within, sent, nil); err != nil {
 				return err
 			}
-			at += int64(n)
+			left -= int64(n)
 		}
-		return nil
+		if mark == "" {
+			return nil
+		}
+		return writeWithin(w, net.Buffers{[]byte(mark)}, within, sent, nil)
 	}
 }

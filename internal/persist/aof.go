@@ -148,6 +148,9 @@ type BaseMaker interface {
 	Start(path string, rdb bool, done func(error)) error
 	// Cancel ends the running attempt; done is not called for it.
 	Cancel()
+	// Over is told of the end of a rewrite whose base was complete: the path of the base, "" if the
+	// rewrite has failed.
+	Over(path string)
 	// Empty is the content of a base without a key.
 	Empty(rdb bool) []byte
 }

@@ -104,6 +104,9 @@ func (a *AOF) tryInstall() {
 	if a.state == aofWaitRewrite {
 		a.state = aofOn
 	}
+	if j.err == nil {
+		a.o.Base.Over(a.path(j.base))
+	}
 	a.endRewrite(j.err == nil)
 	if j.err == nil { // else the old files may be the ones that count
 		a.deleteHistory()

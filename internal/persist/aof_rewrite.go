@@ -141,6 +141,7 @@ func (a *AOF) endRewrite(ok bool) {
 		rw.failures = 0
 	} else {
 		rw.failures++
+		a.o.Base.Over("")
 		_ = a.o.FS.Remove(rw.tempBase)
 	}
 	if a.state == aofWaitRewrite {
@@ -171,16 +172,34 @@ func (a *AOF) rewriteCron(now int64) {
 		}
 		return
 	}
-	if a.state != aofOn || a.set.RewritePercentage == 0 || a.size() <= a.set.RewriteMinSize {
-		return
-	}
-	growth := a.size()*100/max(a.baseSize, 1) - 100
-	if growth >= a.set.RewritePercentage && !a.held(now) {
+	growth, much := a.growth()
+	if much && !a.held(now) {
 		a.o.Log.Notice("Starting automatic rewriting of AOF on %d%% growth", growth)
 		if a.startRewrite() != nil {
 			rw.failures++
 		}
 	}
+}
+
+// growth returns by how many per cent the log has grown since the last rewrite, and whether that
+// asks for another one.
+func (a *AOF) growth() (growth int64, much bool) {
+	if a.state != aofOn || a.set.RewritePercentage == 0 || a.size() <= a.set.RewriteMinSize {
+		return 0, false
+	}
+	growth = a.size()*100/max(a.baseSize, 1) - 100
+	return growth, growth >= a.set.RewritePercentage
+}
+
+// RewriteDue reports whether Cron is about to begin a rewrite whose base is an RDB file.
+func (a *AOF) RewriteDue() bool {
+	rw := &a.rw
+	if !a.set.RDBPreamble || rw.failures >= failureLimit || rw.running || rw.sealing ||
+		rw.installing {
+		return false
+	}
+	_, much := a.growth()
+	return rw.scheduled || much
 }
 
 // held reports whether failures hold automatic rewrites back.

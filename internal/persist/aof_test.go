@@ -231,6 +231,7 @@ func writeAll(fsys vfs.FS, path string, text []byte) error {
 }
 
 func (f *fixture) Cancel()               { f.base = nil }
+func (f *fixture) Over(string)           {}
 func (f *fixture) Empty(rdb bool) []byte { return newModel().text(rdb) }
 
 // do runs one unit of commands ("SET k v") in the database as a batch of its own.

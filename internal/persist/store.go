@@ -33,6 +33,7 @@ type Store struct {
 	aof    *AOF
 	loaded RDBLoaded
 	job    *job // that runs; nil: none
+	recent recentFiles
 	held   bool // see HoldJobs
 	folder folder
 
@@ -67,6 +68,9 @@ type Host interface {
 	// Replication returns where in a history of replication the data set is now. ok is false if
 	// nobody could go on from there.
 	Replication() (p ReplPoint, ok bool)
+	// Reselect has the stream name its database again with the next command, and reports whether
+	// that can be done: a replica passes on what its master sends.
+	Reselect() bool
 	// LogPlace is Replication for the log, which says it at the end of batches. end says that the
 	// log ends here.
 	LogPlace(end bool) (p ReplPoint, ok bool)

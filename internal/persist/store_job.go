@@ -12,8 +12,9 @@ import (
 type job struct {
 	kind jobKind
 	snap *SnapshotWriter
-	temp string      // the unfinished file, "" if there is none
-	done func(error) // is told of the end, first of all
+	temp string        // the unfinished file, "" if there is none
+	done func(error)   // is told of the end, first of all
+	file *SnapshotFile // that it writes, nil if replicas cannot be sent it
 }
 
 type jobKind uint8

@@ -19,6 +19,8 @@ type fileSnapshot struct {
 	snap *SnapshotWriter
 	temp string
 	rdb  *RDBFormat // of an RDB file
+	file *SnapshotFile
+	name string // that it gets when it is complete, "" if somebody else sees to that
 }
 
 // start begins a snapshot of this moment. It is written under the name temp, and takes the name
@@ -35,9 +37,11 @@ func (s *Store) start(temp, final string, asRDB, base bool) (*fileSnapshot, erro
 	if base {
 		o.IncrementalSync = cfg.AOFRewriteIncrementalFsync
 	}
+	var file *SnapshotFile
 	if asRDB {
 		format := s.rdbFormat(base)
 		f, o.RDB = format, format
+		file = s.snapshotFile(format, base)
 	}
 	dest, err := NewFileDest(s.fs, o)
 	if err != nil {
@@ -48,7 +52,7 @@ func (s *Store) start(temp, final string, asRDB, base bool) (*fileSnapshot, erro
 	s.unfinished(temp)
 	snap := Start(s.ks, f, NewQueue(dest, s.host.Wake),
 		Options{KeyDelay: int64(cfg.RDBKeySaveDelay)})
-	return &fileSnapshot{s: s, snap: snap, temp: temp, rdb: o.RDB}, nil
+	return &fileSnapshot{s: s, snap: snap, temp: temp, rdb: o.RDB, file: file, name: final}, nil
 }
 
 // rdbFormat returns the format of RDB files, with what they say about themselves.
@@ -94,6 +98,9 @@ func (f *fileSnapshot) ended(err error) {
 	case f.rdb != nil:
 		s.tell(f.rdb)
 	}
+	if err == nil && f.name != "" {
+		s.recent.save = f.file.complete(f.name)
+	}
 }
 
 // tell logs what the operator should know of an RDB file.
@@ -136,7 +143,7 @@ func (s *Store) Save() error {
 func (s *Store) StartSave(done func(error)) error {
 	f, err := s.startFile("bg-")
 	if err == nil {
-		s.run(&job{kind: jobSave, snap: f.snap, temp: f.temp, done: func(err error) {
+		s.run(&job{kind: jobSave, snap: f.snap, temp: f.temp, file: f.file, done: func(err error) {
 			if f.ended(err); err == nil {
 				s.log.Notice("DB saved on disk")
 			}
@@ -179,12 +186,16 @@ func (b baseMaker) Busy() bool { return b.s.Busy() || b.s.held }
 func (b baseMaker) Start(path string, rdb bool, done func(error)) error {
 	f, err := b.s.start(path, "", rdb, true)
 	if err == nil {
-		b.s.run(&job{kind: jobBase, snap: f.snap, temp: f.temp, done: func(err error) {
+		ended := func(err error) {
 			if err != ErrJobCancelled { // whoever cancelled it has cleaned up
 				f.ended(err)
 			}
+			if err == nil {
+				b.s.recent.coming = f.file
+			}
 			done(err)
-		}})
+		}
+		b.s.run(&job{kind: jobBase, snap: f.snap, temp: f.temp, file: f.file, done: ended})
 	}
 	return err
 }
@@ -193,6 +204,15 @@ func (b baseMaker) Start(path string, rdb bool, done func(error)) error {
 func (b baseMaker) Cancel() {
 	if j := b.s.job; j != nil && j.kind == jobBase {
 		b.s.cancelJob()
+	}
+}
+
+// Over implements BaseMaker.
+func (b baseMaker) Over(path string) {
+	f := b.s.recent.coming
+	b.s.recent.coming = nil
+	if path != "" {
+		b.s.recent.base = f.complete(path)
 	}
 }
 

@@ -40,6 +40,18 @@ func (t Target) tells(version int) bool {
 	return t == Auto || version <= t.Version()
 }
 
+// Reads reports whether those who read files for the target read one of Auto with a version, and
+// whether such a file tells what the target can.
+func (t Target) Reads(version int) bool {
+	switch t {
+	case Auto:
+		return true
+	case ValkeyOwn:
+		return version <= targetVersions[Redis72]
+	}
+	return version <= t.Version()
+}
+
 // ziplists reports whether packed collections are ziplists.
 func (t Target) ziplists() bool { return t == Redis5 }
 
