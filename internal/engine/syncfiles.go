@@ -34,7 +34,8 @@ func (e *Engine) fileServes(r *Replica, id string, at int64) bool {
 func (e *Engine) serveFromFiles() {
 	s := &e.repl.slaves
 	store := e.persist.store
-	if store == nil || s.backlog == nil {
+	if store == nil || s.backlog == nil ||
+		s.files.held == nil && !slices.ContainsFunc(s.list, (*Replica).waits) {
 		return
 	}
 	recent := store.RecentFiles()
