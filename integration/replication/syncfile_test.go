@@ -2,10 +2,12 @@ package replication
 
 import (
 	crand "crypto/rand"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,7 +34,7 @@ func keepsStream(t *testing.T, master *testserver.Server) {
 // addBulk adds more data than what is written later takes in the stream.
 func addBulk(t *testing.T, master *testserver.Server) {
 	t.Helper()
-	bulk := make([]byte, 1<<20)
+	bulk := make([]byte, 4<<20)
 	_, _ = crand.Read(bulk)
 	do(t, master, "SET", "bulk", bulk)
 }
@@ -172,4 +174,33 @@ func TestSyncJoinsFile(t *testing.T) {
 func slowSaves(t *testing.T, s *testserver.Server) {
 	t.Helper()
 	do(t, s, "CONFIG", "SET", "rdb-key-save-delay", "8000")
+}
+
+// TestSyncFilesUnderLoad has a replica come again and again while there are writes, saves and
+// rewrites of the log.
+func TestSyncFilesUnderLoad(t *testing.T) {
+	seed := testseed.New(t)
+	forPairs(t, fedByUs, func(t *testing.T, p pair) {
+		args := append([]string{"--repl-diskless-sync-delay", "0", "--appendonly", "yes"},
+			bigBacklog...)
+		master, replica := p.run(t, p.master, args...), p.run(t, p.replica)
+		link(t, replica, master.Addr)
+		rnd := rand.New(rand.NewPCG(seed, uint64(len(p.String()))))
+		l := startLoad(t, master, seed, 2, redis7)
+		for range 5 {
+			require.NoError(t, replica.Promote())
+			do(t, replica, "SET", "of", "its own")
+			addBulk(t, master)
+			do(t, master, "CONFIG", "SET", "rdb-key-save-delay", rnd.IntN(3000))
+			// It may be refused: the one of before may be running.
+			_, err := master.Do([]any{"BGSAVE", "BGREWRITEAOF"}[rnd.IntN(2)])
+			require.NoError(t, err)
+			time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond)
+			link(t, replica, master.Addr)
+		}
+		l.stop(t)
+		require.NoError(t, master.WaitSame(replica))
+		t.Logf("%d files, %d snapshots", strings.Count(master.Output(), "gets the file"),
+			scans(master))
+	})
 }
