@@ -96,7 +96,7 @@ func (a *LinkAttempt) Load(src LoadSource, alive func()) error {
 		t.RDBTarget = &LoadTarget{e: e, client: e.LogClient()}
 	}
 	e.Release()
-	o := persist.SyncLoadOptions{Target: t}
+	o := persist.SyncLoadOptions{Target: t, MaxRecord: a.MaxRecord}
 	if src.File != nil {
 		o.Size = src.Size
 	}

@@ -76,9 +76,9 @@ func (y *SyncFile) Rewind() (io.Reader, error) {
 }
 
 // Check returns why what the file holds cannot be loaded, as far as that shows without decoding
-// values: src reads the file. The checksum is not compared.
-func (y *SyncFile) Check(src io.Reader) error {
-	n, err := rdb.Skim(src, true)
+// values: src reads the file. The checksum is not compared. A record may have maxRecord bytes.
+func (y *SyncFile) Check(src io.Reader, maxRecord int64) error {
+	n, err := rdb.Skim(src, rdb.ReadOptions{NoChecksum: true, MaxRecord: maxRecord})
 	var content *rdb.Error
 	switch has := y.s.ks.Databases(); {
 	case errors.As(err, &content):

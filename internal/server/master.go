@@ -203,7 +203,7 @@ func (l *masterLink) throughFile(payload io.Reader, size int64) error {
 
 // check keeps the old data if it shows that the file cannot be loaded.
 func (l *masterLink) check(src io.Reader, file *persist.SyncFile) error {
-	if err := file.Check(&livelyReader{l, src, time.Now()}); err != nil {
+	if err := file.Check(&livelyReader{l, src, time.Now()}, l.a.MaxRecord); err != nil {
 		return fmt.Errorf("Failed trying to load the MASTER synchronization DB; the old data set "+
 			"is kept: %w", err)
 	}
