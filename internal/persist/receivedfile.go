@@ -11,11 +11,11 @@ import (
 	"godwit/internal/vfs"
 )
 
-// SyncFile is the temporary file that a master's data set is received into. It belongs to one
+// ReceivedFile is the temporary file that a master's data set is received into. It belongs to one
 // goroutine, which need not hold the executor.
-type SyncFile struct {
+type ReceivedFile struct {
 	s     *Store
-	f     vfs.File
+	file  vfs.File
 	temp  string
 	final string
 	size  int64
@@ -26,9 +26,9 @@ type SyncFile struct {
 // for all of them at once.
 const syncEvery = 8 << 20
 
-// NewSyncFile makes a file for a data set that is to be received. It is refused if the disk has no
-// room for its size in bytes, which may be unknown: 0.
-func (s *Store) NewSyncFile(size int64) (*SyncFile, error) {
+// NewReceivedFile makes a file for a data set that is to be received. It is refused if the disk has
+// no room for its size in bytes, which may be unknown: 0.
+func (s *Store) NewReceivedFile(size int64) (*ReceivedFile, error) {
 	dir := workDir()
 	if disk, ok := s.fs.(interface{ Free(dir string) int64 }); ok {
 		if free := disk.Free(dir); free >= 0 && size > free {
@@ -38,49 +38,49 @@ func (s *Store) NewSyncFile(size int64) (*SyncFile, error) {
 	s.received++
 	temp := filepath.Join(dir, fmt.Sprintf("temp-%d.%d-%d.rdb", s.host.WallNow()/1000,
 		os.Getpid(), s.received))
-	f, err := s.fs.Open(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+	file, err := s.fs.Open(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	s.unfinished(temp)
-	y := &SyncFile{s: s, f: f, temp: temp}
+	r := &ReceivedFile{s: s, file: file, temp: temp}
 	if s.cfg.DBFilename != "" {
-		y.final = filepath.Join(dir, s.cfg.DBFilename)
+		r.final = filepath.Join(dir, s.cfg.DBFilename)
 	}
-	return y, nil
+	return r, nil
 }
 
 // Write implements io.Writer.
-func (y *SyncFile) Write(p []byte) (int, error) {
-	n, err := y.f.Write(p)
-	y.size += int64(n)
-	if y.since += int64(n); err == nil && y.since >= syncEvery {
-		y.since = 0
-		err = y.f.Sync()
+func (r *ReceivedFile) Write(p []byte) (int, error) {
+	n, err := r.file.Write(p)
+	r.size += int64(n)
+	if r.since += int64(n); err == nil && r.since >= syncEvery {
+		r.since = 0
+		err = r.file.Sync()
 	}
 	return n, err
 }
 
 // Size returns the number of bytes that were written.
-func (y *SyncFile) Size() int64 { return y.size }
+func (r *ReceivedFile) Size() int64 { return r.size }
 
 // Rewind brings the file to the disk and returns it for reading from its beginning.
-func (y *SyncFile) Rewind() (io.Reader, error) {
-	if err := y.f.Sync(); err != nil {
+func (r *ReceivedFile) Rewind() (io.Reader, error) {
+	if err := r.file.Sync(); err != nil {
 		return nil, err
 	}
-	if _, err := y.f.Seek(0, io.SeekStart); err != nil {
+	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return y.f, nil
+	return r.file, nil
 }
 
 // Check returns why what the file holds cannot be loaded, as far as that shows without decoding
 // values: src reads the file. The checksum is not compared. A record may have maxRecord bytes.
-func (y *SyncFile) Check(src io.Reader, maxRecord int64) error {
+func (r *ReceivedFile) Check(src io.Reader, maxRecord int64) error {
 	n, err := rdb.Skim(src, rdb.ReadOptions{NoChecksum: true, MaxRecord: maxRecord})
 	var content *rdb.Error
-	switch has := y.s.ks.Databases(); {
+	switch has := r.s.ks.Databases(); {
 	case errors.As(err, &content):
 		return errors.New(explain(err))
 	case err == nil && n > has:
@@ -91,30 +91,30 @@ func (y *SyncFile) Check(src io.Reader, maxRecord int64) error {
 }
 
 // Keep makes the file the snapshot file: a restart finds what the master has sent. It is called
-// with the executor, so that no save can put a newer file there before. The SyncFile is not used
-// any more, whatever comes of it.
-func (y *SyncFile) Keep() error {
-	if y.final == "" {
-		y.Discard()
+// with the executor, so that no save can put a newer file there before. The ReceivedFile is not
+// used any more, whatever comes of it.
+func (r *ReceivedFile) Keep() error {
+	if r.final == "" {
+		r.Discard()
 		return nil
 	}
-	err := y.f.Close()
+	err := r.file.Close()
 	if err == nil {
-		err = y.s.fs.Rename(y.temp, y.final)
+		err = r.s.fs.Rename(r.temp, r.final)
 	}
 	if err == nil {
-		err = y.s.fs.SyncDir(filepath.Dir(y.final))
+		err = r.s.fs.SyncDir(filepath.Dir(r.final))
 	}
 	if err != nil {
-		_ = y.s.fs.Remove(y.temp) // it may have its new name already
+		_ = r.s.fs.Remove(r.temp) // it may have its new name already
 	}
-	y.s.finished(y.temp)
+	r.s.finished(r.temp)
 	return err
 }
 
 // Discard removes the file.
-func (y *SyncFile) Discard() {
-	_ = y.f.Close() // nobody reads it any more
-	_ = y.s.fs.Remove(y.temp)
-	y.s.finished(y.temp)
+func (r *ReceivedFile) Discard() {
+	_ = r.file.Close() // nobody reads it any more
+	_ = r.s.fs.Remove(r.temp)
+	r.s.finished(r.temp)
 }
