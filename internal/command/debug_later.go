@@ -5,8 +5,8 @@ import (
 	"godwit/internal/propagation"
 )
 
-// debugLaterSubs returns the subcommands of DEBUG that belong to replication and clusters. They
-// answer as those of a Redis that is in no cluster.
+// debugLaterSubs returns the subcommands of DEBUG that belong to replication and clusters. The
+// latter answer as those of a Redis that is in no cluster.
 func debugLaterSubs() []debugSub {
 	return []debugSub{
 		{"replicate", 3, 1 << 20, " <string> ...",
