@@ -147,6 +147,47 @@ func TestReplicaWithoutDisk(t *testing.T) {
 	}
 }
 
+// TestPanicOnReplicas has a master send what its replica refuses, which ends the replica if that is
+// read-only and told to. Clients' errors never do.
+func TestPanicOnReplicas(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		behavior, readOnly string
+		ends               bool
+	}{
+		{"panic-on-replicas", "yes", true}, {"panic", "yes", true}, {"ignore", "yes", false},
+		{"panic-on-replicas", "no", false}, {"panic", "no", false},
+	} {
+		t.Run(c.behavior+" "+c.readOnly, func(t *testing.T) {
+			t.Parallel()
+			o, err := godwit.Options(testserver.Dir(t), "--replica-read-only", "no",
+				"--propagation-error-behavior", c.behavior)
+			require.NoError(t, err)
+			replica, err := testserver.Start(o)
+			require.NoError(t, err)
+			defer replica.Kill()
+			master := godwit.Run(t, "--propagation-error-behavior", c.behavior)
+			link(t, replica, master.Addr)
+			do(t, replica, "SET", "k", "string")
+			do(t, replica, "CONFIG", "SET", "replica-read-only", c.readOnly)
+			for _, s := range []*testserver.Server{master, replica} {
+				v, err := s.Do("INCR", "k", "x")
+				require.NoError(t, err)
+				require.True(t, v.IsError())
+			}
+			do(t, master, "RPUSH", "k", "a")
+			require.NoError(t, replica.WaitLog("== CRITICAL == This replica is sending an error"))
+			if c.ends {
+				require.NotZero(t, replica.Exited(t))
+				require.Contains(t, replica.Output(), "This replica panicked sending an error to "+
+					"its master after processing the command 'rpush'")
+				return
+			}
+			require.NoError(t, master.WaitCaughtUp(replica))
+		})
+	}
+}
+
 // TestFailingCommand has a master send what its replica refuses. That is counted and logged.
 func TestFailingCommand(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,7 @@ func New(pool *arena.Pool, at, keep int64) *Backlog {
 		return nil
 	}
 	l.keep = keep
+	l.count()
 	return l
 }
 
@@ -115,6 +116,7 @@ func (l *Backlog) Resize(keep int64) {
 	defer l.mu.Unlock()
 	l.keep, l.size = keep, blockSize(keep)
 	l.trim()
+	l.count()
 }
 
 // Drop frees everything, once the last reader is gone. The backlog must be detached.
@@ -124,6 +126,7 @@ func (l *Backlog) Drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over, l.keep = true, 0
+	l.count()
 	l.sweep()
 }
 
@@ -136,9 +139,5 @@ func (l *Backlog) History() (first, n int64) {
 }
 
 // Extra returns the memory in bytes that is there only because readers have not read it: what lies
-// beyond the history.
-func (l *Backlog) Extra() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return max(0, l.bytes()-l.keep-2*int64(l.size)-headBytes*(2+l.keep/int64(l.size)))
-}
+// beyond the history. It takes no lock.
+func (l *Backlog) Extra() int64 { return l.extra.Load() }

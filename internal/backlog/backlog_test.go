@@ -137,9 +137,17 @@ func (m *model) check() {
 	require.True(m.t, first <= oldest)
 	require.True(m.t, first == m.first || n >= m.keep)
 	m.first = first
+	m.checkCounts()
 	if len(m.readers) == 0 {
 		require.Less(m.t, n, m.keep+maxBlock)
 	}
+}
+
+// checkCounts verifies that what is read without the lock is what there is.
+func (m *model) checkCounts() {
+	l, size := m.l, int64(blockSize(m.keep))
+	require.Equal(m.t, l.allocated+headBytes*(1+l.allocated/size), l.Bytes())
+	require.Equal(m.t, max(0, l.Bytes()-m.keep-2*size-headBytes*(2+m.keep/size)), l.Extra())
 }
 
 // TestCloseWhileWriting closes a reader whose bytes are being written: they stay until Advance.

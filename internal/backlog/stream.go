@@ -20,6 +20,7 @@ package backlog
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"godwit/internal/arena"
 )
@@ -44,6 +45,9 @@ type stream struct {
 	over      bool  // nothing will follow: what is left goes with the last pin
 	busy      bool  // a Pipe's writer is appending without the lock: nothing may go
 	err       error // of a Pipe
+
+	// These are what count has noted. Each command asks while there is a maxmemory.
+	taken, extra atomic.Int64
 }
 
 // block is a piece of the stream. Its header is in Go's heap.
@@ -84,6 +88,7 @@ func (s *stream) grow(at int64) bool {
 	}
 	s.last = b
 	s.allocated += int64(cap(buf.B))
+	s.count()
 	s.mu.Unlock()
 	s.tail = buf.B[:cap(buf.B)]
 	return true
@@ -123,6 +128,7 @@ func (s *stream) trim() {
 		s.pool.Put(&b.buf)
 		b.next, s.spare = nil, b
 		b = s.first
+		s.count()
 	}
 }
 
@@ -141,18 +147,20 @@ func (s *stream) sweep() {
 		s.pool.Put(&b.buf)
 	}
 	s.first, s.last, s.tail, s.allocated = nil, nil, nil, 0
+	s.count()
 }
 
-// Bytes returns the memory that the stream takes, in bytes.
-func (s *stream) Bytes() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bytes()
-}
+// Bytes returns the memory that the stream takes, in bytes. It takes no lock.
+func (s *stream) Bytes() int64 { return s.taken.Load() }
 
-func (s *stream) bytes() int64 {
-	if s.first == nil {
-		return 0
+// count notes what the stream takes, and how much of that lies beyond the history. Whoever changes
+// the blocks or the history calls it. The lock must be held.
+func (s *stream) count() {
+	size := int64(s.size)
+	taken := int64(0)
+	if s.first != nil {
+		taken = s.allocated + headBytes*(1+s.allocated/size)
 	}
-	return s.allocated + headBytes*(1+s.allocated/int64(s.size))
+	s.taken.Store(taken)
+	s.extra.Store(max(0, taken-s.keep-2*size-headBytes*(2+s.keep/size)))
 }

@@ -5,8 +5,8 @@ import (
 	"godwit/internal/propagation"
 )
 
-// debugLaterSubs returns the subcommands of DEBUG that belong to replication and clusters. They
-// answer as those of a Redis that is in no cluster.
+// debugLaterSubs returns the subcommands of DEBUG that belong to replication and clusters. The
+// latter answer as those of a Redis that is in no cluster.
 func debugLaterSubs() []debugSub {
 	return []debugSub{
 		{"replicate", 3, 1 << 20, " <string> ...",
@@ -19,11 +19,12 @@ func debugLaterSubs() []debugSub {
 				c.OK()
 			}},
 		{"repl-pause", 3, 3, " <clear|after-fork|before-rdb-channel|on-streaming-repl-buf>",
-			[]string{"Pause in the middle of a replication, which is not done."},
+			[]string{"Stop the process at a place of a full synchronization."},
 			func(c *engine.Ctx) {
-				for _, at := range []string{"clear", "after-fork", "before-rdb-channel",
-					"on-streaming-repl-buf"} {
+				for _, at := range []string{engine.PauseNowhere, engine.PauseSnapshot,
+					engine.PauseBeforeChannel, engine.PauseKeptStream} {
 					if is(c.Args[2], at) {
+						c.E.Debug.ReplPause = at
 						c.OK()
 						return
 					}

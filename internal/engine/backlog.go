@@ -21,6 +21,7 @@ func (e *Engine) ensureBacklog() bool {
 		return false
 	}
 	s.fed, s.alone = e.Feed.Offset(), e.Steady()
+	e.Feed.Sent = e.noteSketches
 	e.Feed.Attach(propagation.Replicas, s.backlog)
 	return true
 }
@@ -69,7 +70,6 @@ func (e *Engine) feedReplicas() {
 		return
 	}
 	s.fed = e.Feed.Offset()
-	e.noteSketches()
 	e.confirm.noteWritten(s.fed)
 	s.backlog.EndBatch()
 	if s.backlog.Refused() {

@@ -11,6 +11,25 @@ type DebugSwitches struct {
 	SkipChecksums bool // of RDB files and payloads (SET-SKIP-CHECKSUM-VALIDATION)
 	AllowDenied   bool // scripts call what they may not (SET-DISABLE-DENY-SCRIPTS)
 	Leaked        [][]byte
+	ReplPause     string // where the process stops (REPL-PAUSE), "" for nowhere
+}
+
+// The places of DEBUG REPL-PAUSE, and the word that means none of them.
+const (
+	PauseNowhere       = "clear"
+	PauseSnapshot      = "after-fork"            // a snapshot for replicas has begun
+	PauseBeforeChannel = "before-rdb-channel"    // a replica is to open its second connection
+	PauseKeptStream    = "on-streaming-repl-buf" // a replica is to run what was kept of the stream
+)
+
+// PauseAt stops the process if DEBUG REPL-PAUSE has named this place, until it gets a SIGCONT.
+func (e *Engine) PauseAt(place string) {
+	if e.Debug.ReplPause != place {
+		return
+	}
+	e.Log.Notice("Process is about to stop.")
+	stopProcess()
+	e.Log.Notice("Process has been continued.")
 }
 
 // allows reports whether a script may call a command that is denied to scripts. Scripts within a

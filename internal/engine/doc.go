@@ -39,7 +39,7 @@
 //	replicas.go         servers that copy this one: the types
 //	master.go           the server that this one copies: the types
 //	replication.go      the history of the data set: ids and offsets
-//	masterkept.go       what is kept of the stream during a full synchronization
+//	masterkept.go       what may wait of the stream, and be kept of it during a synchronization
 //	masterstate.go      what follows from the state of the link to the master
 //	localkeys.go        keys that clients of a writable replica have changed
 //	replicalist.go      what is known of replicas, and how many count
@@ -49,6 +49,7 @@
 //
 //	watch.go            WATCH
 //	multi.go            the queue of a transaction
+//	masterinput.go      giving up a master that sends too much
 //	table.go            the commands and what runs them
 //	blocking.go         clients that wait for keys: the types
 //	blocking_line.go    those who wait for the same, deadlines

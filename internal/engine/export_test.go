@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"godwit/internal/backlog"
 	"godwit/internal/persist"
 )
 
@@ -74,3 +75,13 @@ func (a AsideLoad) Adopt() bool { return a.adopt() }
 
 // Drop throws it away.
 func (a AsideLoad) Drop() { a.e.dropAside() }
+
+// LimitedMemory returns the part of used memory that is held against maxmemory.
+func (e *Engine) LimitedMemory() int64 { return e.limitedMemory() }
+
+// FollowStream begins to keep the stream, and returns a reader of it, as each replica has one.
+func (e *Engine) FollowStream() *backlog.Reader {
+	e.ensureBacklog()
+	r, _ := e.repl.slaves.backlog.Open(e.Feed.Offset())
+	return r
+}

@@ -53,13 +53,10 @@ func (t *sketchState) mayTell(replica string, now int64) bool {
 	return true
 }
 
-// noteSketches is called when the stream has got more. If that may have commands of sketches, the
+// noteSketches is called when the stream has got a unit. If that may have commands of sketches, the
 // replicas that cannot hold them are disconnected before they are sent it.
 func (e *Engine) noteSketches() {
 	t := &e.repl.slaves.sketches
-	if e.repl.slaves.backlog == nil || e.Feed.InUnit() {
-		return
-	}
 	now, ever := e.KS.Heap.Sketches()
 	none := now == 0 && t.now == 0 && ever == t.ever
 	t.now, t.ever = now, ever

@@ -38,6 +38,7 @@ type Master struct {
 	oneLine  bool          // the next attempt does without an RDB channel
 
 	full       bool  // the link began with a full synchronization
+	odd        bool  // the stream was not what a master sends
 	failures   int   // in a row
 	retryAt    int64 // steady ms
 	downSince  int64 // steady ms; when the link was lost, 0 if there was none
@@ -107,6 +108,8 @@ type LinkAttempt struct {
 	// two connections. The server sets it. It keeps at most about KeepLimit bytes.
 	Kept      *backlog.Pipe
 	KeepLimit int64
+	// MaxRecord is the most bytes that a record of the RDB file may have.
+	MaxRecord int64
 
 	e      *Engine
 	master *Master

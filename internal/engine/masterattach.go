@@ -28,6 +28,9 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 	if a.Kept != nil {
 		e.Log.Notice("MASTER <-> REPLICA sync: Starting to stream replication buffer into the db "+
 			"(%d bytes).", a.Kept.Reader(0).Lag())
+		if a.Kept.Reader(0).Lag() > 0 {
+			e.PauseAt(PauseKeptStream)
+		}
 	}
 	e.ensureBacklog()
 	m.keptBytes()

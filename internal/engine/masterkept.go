@@ -1,6 +1,21 @@
 package engine
 
-import "math"
+import "sync"
+
+// MasterInputLimit returns how many bytes of the master's stream may wait for the end of the
+// command or the transaction that they belong to. A master's own limits are not known, and it sends
+// whatever it has carried out, so those of clients are the least that it may send. More must fit
+// into half of the machine's memory, and into maxmemory.
+func (e *Engine) MasterInputLimit() int64 {
+	room := totalMemory() / 2
+	if limit := e.Cfg.Maxmemory; limit > 0 {
+		room = min(room, limit)
+	}
+	return max(e.Cfg.QueryBufLimit, e.Cfg.ProtoMaxBulkLen, room)
+}
+
+// totalMemory returns the machine's memory, asking once.
+var totalMemory = sync.OnceValue(SystemMemory)
 
 // A full synchronization over two connections (repl-rdb-channel): the stream that comes meanwhile
 // is kept here, outside of Go's heap. When the RDB file is loaded, the connection runs what was
@@ -14,7 +29,7 @@ func (e *Engine) keepLimit() int64 {
 	if n := e.Cfg.OutputLimits[ClassReplica].Hard; n > 0 {
 		return n
 	}
-	return math.MaxInt64
+	return e.MasterInputLimit() // the rest waits in the socket, and at the master
 }
 
 // keptBytes returns the memory of what is kept.

@@ -34,8 +34,8 @@ func (e *Engine) connectMaster() {
 			Failover: e.failover.step == failoverRuns,
 			Channel:  e.Cfg.ReplRDBChannel && !m.oneLine,
 		},
-		KeepLimit: e.keepLimit(),
-		Timeout:   timeout, e: e, master: m, began: e.Steady(), Close: func() {},
+		KeepLimit: e.keepLimit(), MaxRecord: e.MasterInputLimit(),
+		Timeout: timeout, e: e, master: m, began: e.Steady(), Close: func() {},
 	}
 	if m.cached {
 		a.Hello.ID, a.Hello.Offset = e.repl.id, e.Feed.Offset()
@@ -149,8 +149,10 @@ func (e *Engine) masterGone(c *Client) {
 	m.pending, m.kept = nil, nil
 	m.lastIO = c.LastUsed
 	m.downSince = e.Steady()
+	odd := m.odd
+	m.odd = false
 	switch up := e.Steady() - m.upSince; {
-	case m.full && up < steadyMs: // the next one would be a full synchronization again
+	case odd, m.full && up < steadyMs: // the next one would be a full synchronization again
 		m.failures++
 		m.retryAt = e.Steady() + retryAfter(e.rng, m.failures, true)
 		return

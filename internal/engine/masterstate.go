@@ -49,6 +49,6 @@ func (e *Engine) Master() *Master { return e.repl.master }
 // master sends.
 func (e *Engine) distrustMaster(c *Client) {
 	if m := e.repl.master; m != nil && m.client == c {
-		m.cached = false
+		m.cached, m.odd = false, true
 	}
 }

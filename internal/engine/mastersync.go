@@ -54,13 +54,13 @@ func (a *LinkAttempt) Way() LoadWay {
 	return LoadFromFile
 }
 
-// SyncFile opens the file that the RDB file is received into. The master says that it has size
+// ReceivedFile makes the file that the RDB file is received into. The master says that it has size
 // bytes, or 0. Call it with the executor.
-func (a *LinkAttempt) SyncFile(size int64) (*persist.SyncFile, error) {
+func (a *LinkAttempt) ReceivedFile(size int64) (*persist.ReceivedFile, error) {
 	if a.e.persist.store == nil {
 		return nil, ErrNoPersistence
 	}
-	return a.e.persist.store.NewSyncFile(size)
+	return a.e.persist.store.NewReceivedFile(size)
 }
 
 // LoadSource is a master's RDB file.
@@ -70,7 +70,7 @@ type LoadSource struct {
 	Aside bool  // LoadAside
 	// File is what Reader reads, if it was received into a file. It becomes the snapshot file when
 	// it is loaded. Otherwise the caller still has it.
-	File *persist.SyncFile
+	File *persist.ReceivedFile
 }
 
 // Load puts the RDB file in the place of the data set. It is called without the executor. alive is
@@ -96,7 +96,7 @@ func (a *LinkAttempt) Load(src LoadSource, alive func()) error {
 		t.RDBTarget = &LoadTarget{e: e, client: e.LogClient()}
 	}
 	e.Release()
-	o := persist.SyncLoadOptions{Target: t}
+	o := persist.SyncLoadOptions{Target: t, MaxRecord: a.MaxRecord}
 	if src.File != nil {
 		o.Size = src.Size
 	}
@@ -202,7 +202,7 @@ func (a *LinkAttempt) clear() {
 
 // endLoad ends a load with its error, if any. After an error the log stays off, and nothing is
 // saved by itself: the files hold what was there before.
-func (a *LinkAttempt) endLoad(file *persist.SyncFile, err error) error {
+func (a *LinkAttempt) endLoad(file *persist.ReceivedFile, err error) error {
 	e := a.e
 	e.EndLoading()
 	e.configureExpire()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -455,5 +456,37 @@ func TestUsedMemory(t *testing.T) {
 	if r.Overhead+r.Dataset != r.Used || r.Used != s.e.UsedMemory() || r.Peak < r.Used ||
 		r.Startup <= 0 {
 		t.Errorf("report does not add up: %+v", r)
+	}
+}
+
+// BenchmarkLimitedMemory asks what is held against maxmemory, as each command does, without
+// replicas and with some that read the stream.
+func BenchmarkLimitedMemory(b *testing.B) {
+	for _, replicas := range []int{0, 1, 4} {
+		b.Run(fmt.Sprintf("%d replicas", replicas), func(b *testing.B) {
+			s := newSession(b, nil)
+			s.e.Enter()
+			defer s.e.Leave()
+			stop := make(chan struct{})
+			var running sync.WaitGroup
+			defer running.Wait()
+			defer close(stop)
+			for range replicas {
+				r := s.e.FollowStream()
+				running.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+							r.Lag()
+						}
+					}
+				})
+			}
+			for b.Loop() {
+				s.e.LimitedMemory()
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,14 @@ func systemMemory() int64 {
 		return 0
 	}
 	return int64(si.Totalram) * int64(si.Unit)
+}
+
+// stopProcess stops the process until it gets a SIGCONT. The thread sends itself the signal, so it
+// does not go on a little further.
+func stopProcess() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Tgkill(unix.Getpid(), unix.Gettid(), unix.SIGSTOP) // without it nothing stops
 }
 
 func threadTimes() (user, sys float64) { return usage(unix.RUSAGE_THREAD) }

@@ -189,10 +189,14 @@ func (e *Engine) startSync(o persist.SyncOptions, dest persist.SyncDest, done fu
 		return ErrSaveRunning
 	}
 	s.saveStart = e.Steady()
-	return s.store.StartSync(o, dest, func(err error) {
+	err := s.store.StartSync(o, dest, func(err error) {
 		s.saveSeconds = (e.Steady() - s.saveStart) / 1000
 		done(err)
 	})
+	if err == nil {
+		e.PauseAt(PauseSnapshot)
+	}
+	return err
 }
 
 // cancelSync ends a running snapshot for replicas, whose owner is not told.

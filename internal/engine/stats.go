@@ -106,6 +106,8 @@ func (e *Engine) noteMasterError(cmd *spec.Command, msg string) {
 		e.Log.Warning("== CRITICAL == This replica is sending an error to its master: '%s' after "+
 			"processing the command '%s'", msg, name)
 	}
+	// A log that has such a command ends the process at any rate, so panic and panic-on-replicas
+	// are the same. The data of a writable replica may differ.
 	if e.Cfg.ReplicaReadOnly && e.Cfg.PropagationErrorBehavior != "ignore" {
 		panic("This replica panicked sending an error to its master after processing the " +
 			"command '" + name + "' (propagation-error-behavior)")

@@ -72,11 +72,11 @@ func TestLoadSync(t *testing.T) {
 // other is written.
 func TestReceivedFiles(t *testing.T) {
 	x := withDisk(t, nil)
-	old, err := x.s.NewSyncFile(0)
+	old, err := x.s.NewReceivedFile(0)
 	require.NoError(t, err)
-	file, err := x.s.NewSyncFile(0)
+	file, err := x.s.NewReceivedFile(0)
 	require.NoError(t, err)
-	for _, f := range []*persist.SyncFile{file, old} {
+	for _, f := range []*persist.ReceivedFile{file, old} {
 		_, err = fmt.Fprintf(f, "%p", f)
 		require.NoError(t, err)
 	}

@@ -362,7 +362,7 @@ func (a *AOF) finishFile() error {
 	a.flush(true)
 	err := a.writeErr
 	if err == nil && a.file != nil {
-		if err = a.syncFile(a.file); err == nil {
+		if err = a.fsync(a.file); err == nil {
 			a.raiseSynced(a.written)
 		}
 	}
@@ -388,7 +388,7 @@ func (a *AOF) Sync() error {
 	if a.writeErr != nil {
 		return a.writeErr
 	}
-	err := a.syncFile(a.file)
+	err := a.fsync(a.file)
 	a.noteSync(a.written, err)
 	if err == nil {
 		a.asked = a.written

@@ -87,7 +87,7 @@ func (a *AOF) startSeal() {
 func (j *sealJob) run(a *AOF) {
 	fsys := a.o.FS
 	if j.old != nil {
-		j.err = a.syncFile(j.old)
+		j.err = a.fsync(j.old)
 		a.noteSync(j.oldUpTo, j.err)
 		if j.err != nil {
 			return

@@ -255,7 +255,7 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 	switch a.set.Fsync {
 	case FsyncAlways:
 		start := time.Now()
-		if err := a.syncFile(a.file); err != nil {
+		if err := a.fsync(a.file); err != nil {
 			a.o.Log.Warning("Can't persist AOF for fsync error "+
 				"when the AOF fsync policy is 'always': %s. Exiting...", logging.OSError(err))
 			a.o.Exit(1)
@@ -288,9 +288,9 @@ const (
 	lostHealing       // a rewrite is running that was begun since
 )
 
-// syncFile syncs a log file and, if that is still to do, the name under which it will be found. Any
+// fsync syncs a log file and, if that is still to do, the name under which it will be found. Any
 // goroutine.
-func (a *AOF) syncFile(f vfs.File) error {
+func (a *AOF) fsync(f vfs.File) error {
 	if a.dirDoubt.Load() {
 		if err := a.o.FS.SyncDir(a.dir); err != nil {
 			return err
@@ -316,7 +316,7 @@ func (a *AOF) syncInBackground() {
 	a.asked = upTo
 	a.work.syncing.Add(1)
 	a.work.do(func() {
-		err := a.syncFile(f)
+		err := a.fsync(f)
 		a.noteSync(upTo, err)
 		a.work.syncing.Add(-1)
 		a.o.Wake()

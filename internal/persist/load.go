@@ -46,6 +46,8 @@ type RDBLoadOptions struct {
 	// Size is the most bytes that src has, 0 if that is not known. It must not be what src, or who
 	// sends it, only says. The number of keys that src claims is believed up to what fits into it.
 	Size int64
+	// MaxRecord is the most bytes that a record may have, 0 for any number.
+	MaxRecord int64
 	// KeyDelay is key-load-delay, in µs.
 	KeyDelay int64
 }
@@ -70,7 +72,8 @@ const stepTime = 2 * time.Millisecond
 func LoadRDB(src io.Reader, t RDBTarget, o RDBLoadOptions) (n RDBLoaded, err error) {
 	l := rdbLoader{RDBLoadOptions: o, t: t}
 	// One worker less than there are processors: the step that inserts keeps one busy.
-	read := rdb.ReadOptions{NoChecksum: o.NoChecksum, Workers: max(runtime.GOMAXPROCS(0)-1, 1)}
+	read := rdb.ReadOptions{NoChecksum: o.NoChecksum, MaxRecord: o.MaxRecord,
+		Workers: max(runtime.GOMAXPROCS(0)-1, 1)}
 	t.Step(func() { read.Streams = t.Keyspace().Heap.Lim.Stream })
 	l.r = rdb.NewReader(src, read)
 	defer l.r.Close()

@@ -13,6 +13,9 @@ type SyncLoadOptions struct {
 	Target RDBTarget
 	// Size is the most bytes that there are, 0 if that is not known for sure: a master may lie.
 	Size int64
+	// MaxRecord is the most bytes that a record may have, 0 for any number: a master may send one
+	// that never ends.
+	MaxRecord int64
 }
 
 // LoadSync reads the snapshot that a master has sent, up to its end mark and checksum. Keys that
@@ -20,7 +23,7 @@ type SyncLoadOptions struct {
 // for each step; nobody waits for the source. An error says where it is in the snapshot and, if it
 // is about a key, which. The target has a part of the data then.
 func (s *Store) LoadSync(src io.Reader, o SyncLoadOptions) (RDBLoaded, error) {
-	lo := RDBLoadOptions{Log: s.log, Base: true, Size: o.Size}
+	lo := RDBLoadOptions{Log: s.log, Base: true, Size: o.Size, MaxRecord: o.MaxRecord}
 	o.Target.Step(func() {
 		lo.NoChecksum, lo.KeyDelay = !s.cfg.RDBChecksum, int64(s.cfg.KeyLoadDelay)
 	})

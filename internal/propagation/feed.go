@@ -74,6 +74,10 @@ var selectName = []byte("SELECT")
 
 // Feed sends units to the targets that are attached to it. The zero value has none.
 type Feed struct {
+	// Sent, if it is set, is called when the target Replicas has got something, which is always
+	// whole units. It must not send anything itself.
+	Sent func()
+
 	targets  [numTargets]Target
 	attached Targets
 	offset   int64
@@ -180,7 +184,11 @@ func (f *Feed) EndBatch() {
 
 // count counts n bytes that target i has got.
 func (f *Feed) count(i, n int) {
-	if Targets(1<<i) == Replicas {
-		f.offset += int64(n)
+	if Targets(1<<i) != Replicas {
+		return
+	}
+	f.offset += int64(n)
+	if f.Sent != nil {
+		f.Sent()
 	}
 }

@@ -224,6 +224,36 @@ func TestOffset(t *testing.T) {
 	require.EqualValues(t, selected+command+14, m.f.Offset())
 }
 
+// TestSent checks that each unit of the replicas is told of once, when its bytes count.
+func TestSent(t *testing.T) {
+	m := newModelFeed(t)
+	var at []int64
+	m.f.Sent = func() { at = append(at, m.f.Offset()) }
+	set := bytes.Fields([]byte("SET a 1"))
+	m.f.Send(Log, 0, set)
+	m.f.Begin()
+	m.f.Send(Log, 0, set)
+	m.f.End()
+	require.Empty(t, at)
+	var want []int64
+	sent := func() {
+		want = append(want, m.f.Offset())
+		require.Equal(t, want, at)
+	}
+	m.f.Send(All, 0, set)
+	sent()
+	m.f.Begin()
+	m.f.Send(All, 0, set)
+	m.f.Send(Replicas, 1, set)
+	m.f.Flush()
+	sent()
+	m.f.Send(Replicas, 0, set)
+	m.f.End()
+	sent()
+	m.f.Relay([]byte("*1\r\n$4\r\nPING\r\n"))
+	sent()
+}
+
 // TestUnitsKeepNothing sends a unit so large that its memory is not kept for the next one, and one
 // after it.
 func TestUnitsKeepNothing(t *testing.T) {

@@ -105,10 +105,17 @@ func (p *Parser) Need() int {
 		return 0
 	}
 	if p.bulk > math.MaxInt-2-p.pos {
-		return math.MaxInt // a primary's link has practically no MaxBulk
+		return math.MaxInt // MaxBulk may be anything
 	}
 	return p.pos + p.bulk + 2
 }
+
+// Memory returns the memory in bytes that the arguments of the current command take here, beside
+// the bytes of the input.
+func (p *Parser) Memory() int { return argMemory * len(p.spans) }
+
+// argMemory is the size of a span and of the slice that it becomes.
+const argMemory = 16 + 24
 
 // Reset forgets the current command. It drops all memory beyond the few KiB that a parser keeps,
 // and the buffer that the last argv aliases. Call it when a connection goes idle after a large

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"math"
 	"runtime/debug"
 
 	"godwit/internal/crash"
@@ -35,7 +34,7 @@ func (a *ahead) fill(s *session, buf []byte) error {
 	lim.Authenticated = !s.srv.eng.Stranger(s.cl)
 	if s.cl.Origin == engine.OriginMaster {
 		defer func(most int64) { lim.MaxBulk = most }(lim.MaxBulk)
-		lim.MaxBulk = math.MaxInt64
+		lim.MaxBulk = s.srv.eng.MasterInputLimit()
 	}
 	if clear(a.args); cap(a.args) > keptArgs {
 		a.args = nil

@@ -171,9 +171,9 @@ func (p *progressReader) Read(b []byte) (int, error) {
 // throughFile receives the master's data set into a file, and loads it. The master says that it has
 // size bytes, or 0.
 func (l *masterLink) throughFile(payload io.Reader, size int64) error {
-	var file *persist.SyncFile
+	var file *persist.ReceivedFile
 	var err error
-	if !l.step(func() { file, err = l.a.SyncFile(size) }) {
+	if !l.step(func() { file, err = l.a.ReceivedFile(size) }) {
 		return engine.ErrNotWanted
 	}
 	if err != nil {
@@ -202,8 +202,8 @@ func (l *masterLink) throughFile(payload io.Reader, size int64) error {
 }
 
 // check keeps the old data if it shows that the file cannot be loaded.
-func (l *masterLink) check(src io.Reader, file *persist.SyncFile) error {
-	if err := file.Check(&livelyReader{l, src, time.Now()}); err != nil {
+func (l *masterLink) check(src io.Reader, file *persist.ReceivedFile) error {
+	if err := file.Check(&livelyReader{l, src, time.Now()}, l.a.MaxRecord); err != nil {
 		return fmt.Errorf("Failed trying to load the MASTER synchronization DB; the old data set "+
 			"is kept: %w", err)
 	}
@@ -228,7 +228,7 @@ func (r *livelyReader) Read(b []byte) (int, error) {
 
 // receive writes the payload to a file. It compares the checksum at the end, so that the old data
 // is kept if the new is damaged.
-func (l *masterLink) receive(payload io.Reader, file *persist.SyncFile) error {
+func (l *masterLink) receive(payload io.Reader, file *persist.ReceivedFile) error {
 	var sum trailer
 	buf := make([]byte, 256<<10)
 	for {

@@ -35,6 +35,7 @@ type rdbChannel struct {
 // it. client is the first one's number at the master.
 func (l *masterLink) openChannel(client string) (upstream.Answer, error) {
 	l.s.log.Notice("PSYNC is not possible, initialize RDB channel.")
+	l.step(func() { l.s.eng.PauseAt(engine.PauseBeforeChannel) })
 	nc, err := connect(l.a.Dial, l.cfg)
 	if err != nil {
 		return upstream.Answer{}, fmt.Errorf("%w: %s", upstream.ErrChannel, connectError(err))

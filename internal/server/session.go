@@ -253,9 +253,10 @@ func (s *session) shrink() {
 }
 
 // checkInput closes a client whose unprocessed input exceeds client-query-buffer-limit. Commands
-// that wait for EXEC count as such input.
+// that wait for EXEC count as such input. The master has a limit of its own.
 func (s *session) checkInput() {
 	if s.cl.Origin == engine.OriginMaster {
+		s.srv.eng.CheckMasterInput(s.cl, int64(len(s.in)+s.parser.Memory()), s.held())
 		return
 	}
 	if int64(len(s.in))+s.cl.QueuedBytes() <= s.srv.eng.Cfg.QueryBufLimit {

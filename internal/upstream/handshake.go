@@ -155,6 +155,10 @@ func (c *Conn) psync(h Hello, log *logging.Logger) (Answer, error) {
 	if a.Kind == Channel && !h.Channel {
 		return Answer{}, fmt.Errorf("Unexpected reply to PSYNC from master: %s", show(line))
 	}
+	if err == nil && a.Kind == Continue && h.ID == "" {
+		return Answer{}, fmt.Errorf("Master continues a history that it was not asked for: %s",
+			show(line))
+	}
 	if !errors.Is(err, errNoPSYNC) {
 		return a, err
 	}

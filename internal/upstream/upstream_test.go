@@ -91,7 +91,7 @@ func TestAnswers(t *testing.T) {
 			iotest.OneByteReader(strings.NewReader(says))} {
 			c, _ := talk(r)
 			log, _ := quiet(t)
-			answer, err := c.Handshake(Hello{Port: 1, Channel: true}, log)
+			answer, err := c.Handshake(Hello{Port: 1, ID: id, Channel: true}, log)
 			if want.err == "" {
 				require.NoError(t, err, "%q", says)
 				require.Equal(t, want.answer, answer, "%q", says)
@@ -102,6 +102,14 @@ func TestAnswers(t *testing.T) {
 			require.Equal(t, later, errors.Is(err, ErrLater), "%q", says)
 		}
 	}
+}
+
+// TestUnasked has a master go on where the replica is, which has said that it is nowhere.
+func TestUnasked(t *testing.T) {
+	c, _ := talk(strings.NewReader(greeting + "+CONTINUE " + id + "\r\n"))
+	log, _ := quiet(t)
+	_, err := c.Handshake(Hello{}, log)
+	require.ErrorContains(t, err, "continues a history that it was not asked for: +CONTINUE")
 }
 
 // TestRDBChannel checks what a replica says on its second connection, and what it believes.
@@ -200,7 +208,7 @@ func FuzzMaster(f *testing.F) {
 		r := &steps{bytes.NewReader(says), 1 + abs(step)%5000}
 		c, _ := talk(r)
 		log, _ := quiet(t)
-		a, err := c.Handshake(Hello{}, log)
+		a, err := c.Handshake(Hello{ID: id}, log)
 		if err != nil {
 			return
 		}

@@ -56,6 +56,9 @@ type ReadOptions struct {
 	Survey bool
 	// Streams bounds the blocks of streams.
 	Streams stream.Limits
+	// MaxRecord is the most bytes that a record may have, 0 for any number. A record is in memory
+	// before its end is known.
+	MaxRecord int64
 }
 
 // Reader reads a file's records in order. Close it.
@@ -114,7 +117,7 @@ const maxKept = 4 * chunk
 func NewReader(src io.Reader, o ReadOptions) *Reader {
 	r := &Reader{src: src, o: o}
 	r.split = splitter{src: src, noChecksum: o.NoChecksum, survey: o.Survey,
-		templates: new(templates), streams: o.Streams}
+		templates: new(templates), streams: o.Streams, maxRecord: o.MaxRecord}
 	if o.Workers > 0 {
 		r.start()
 	}
@@ -123,9 +126,11 @@ func NewReader(src io.Reader, o ReadOptions) *Reader {
 
 // Skim reads a file to its end and decodes no value. An error says where its structure is broken,
 // where something begins that cannot be loaded, or that the checksum is wrong. databases is how
-// many the file needs. It takes about as long as reading the file.
-func Skim(src io.Reader, noChecksum bool) (databases int, err error) {
-	s := splitter{src: src, noChecksum: noChecksum, templates: new(templates)}
+// many the file needs. It takes about as long as reading the file. Of the options, NoChecksum and
+// MaxRecord count.
+func Skim(src io.Reader, o ReadOptions) (databases int, err error) {
+	s := splitter{src: src, noChecksum: o.NoChecksum, templates: new(templates),
+		maxRecord: o.MaxRecord}
 	var b *batch
 	for err == nil {
 		b = s.batch(b)

@@ -100,6 +100,9 @@ func (s *skimmer) stringUpTo(longest uint64) error {
 	if err != nil {
 		return err
 	}
+	if compressed > longest {
+		return s.errorf("a compressed string of %d bytes", compressed)
+	}
 	if _, err := s.length(); err != nil {
 		return err
 	}

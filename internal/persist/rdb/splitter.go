@@ -19,6 +19,7 @@ type splitter struct {
 	survey     bool // see ReadOptions
 	templates  *templates
 	streams    stream.Limits
+	maxRecord  int64 // see ReadOptions
 	db         int
 	base       int64  // offset of what is left
 	rest       []byte // what was read and is not yet in a batch
@@ -64,6 +65,11 @@ func (s *splitter) batch(used *batch) *batch {
 			b.err = &Error{Offset: s.base + int64(len(buf)),
 				Reason: fmt.Sprintf("Short read or OOM loading DB: the file ends here, "+
 					"within the record at offset %d or without its end mark", s.base)}
+			return b
+		}
+		if s.maxRecord > 0 && int64(len(buf)) > s.maxRecord {
+			b.err = &Error{Offset: s.base,
+				Reason: fmt.Sprintf("a record of more than %d bytes", s.maxRecord)}
 			return b
 		}
 	}
