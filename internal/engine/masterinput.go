@@ -8,7 +8,7 @@ func (e *Engine) CheckMasterInput(c *Client, n int64, held bool) {
 	if m == nil || m.client != c || c.CloseASAP {
 		return
 	}
-	if n += c.QueuedBytes() + int64(len(m.pending)); n <= limit {
+	if n += heapShare * (c.MultiMemory() + int64(cap(m.pending))); n <= limit {
 		return
 	}
 	why := "a command or a transaction of it has no end so far"
@@ -17,9 +17,13 @@ func (e *Engine) CheckMasterInput(c *Client, n int64, held bool) {
 	} else {
 		e.distrustMaster(c)
 	}
-	e.Log.Warning("Closing the link to the master: %d bytes of its stream wait, because %s. The "+
+	e.Log.Warning("Closing the link to the master: its stream takes %d bytes, because %s. The "+
 		"limit is %d: half of the machine's memory, but no more than maxmemory, or "+
 		"client-query-buffer-limit or proto-max-bulk-len if one of them is larger", n, why, limit)
 	e.Stats.ClientQueryBufLimit++
 	c.CloseASAP = true
 }
+
+// heapShare is how much a byte that lives in Go's heap takes there: the collector lets the heap
+// grow to twice that.
+const heapShare = 2
