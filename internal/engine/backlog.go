@@ -21,6 +21,7 @@ func (e *Engine) ensureBacklog() bool {
 		return false
 	}
 	s.fed, s.alone = e.Feed.Offset(), e.Steady()
+	s.foreign.counts = e.specials() // what has come and gone before is not in the stream
 	e.Feed.Attach(propagation.Replicas, s.backlog)
 	return true
 }
@@ -68,7 +69,7 @@ func (e *Engine) feedReplicas() {
 		return
 	}
 	s.fed = e.Feed.Offset()
-	e.noteSketches()
+	e.noteForeign()
 	e.confirm.noteWritten(s.fed)
 	s.backlog.EndBatch()
 	if s.backlog.Refused() {

@@ -27,7 +27,7 @@ func (e *Engine) propagate(db int, argv [][]byte) {
 		e.persist.strayed = true
 	}
 	e.Feed.Send(to, db, argv)
-	e.noteSketches()
+	e.noteForeign()
 }
 
 // PropagateAs propagates argv in place of the command as it came. argv is copied. Several calls
@@ -78,13 +78,13 @@ func (e *Engine) propagateAll(db int, cmds [][][]byte) {
 		e.propagate(db, argv)
 	}
 	e.Feed.End()
-	e.noteSketches()
+	e.noteForeign()
 }
 
 // EndUnit closes the unit that Feed.Begin has opened.
 func (e *Engine) EndUnit() {
 	if e.Feed.End() {
-		e.noteSketches()
+		e.noteForeign()
 		e.noteUnit()
 	}
 }
@@ -92,7 +92,7 @@ func (e *Engine) EndUnit() {
 // flushUnit sends what the open unit has collected so far.
 func (e *Engine) flushUnit() {
 	if e.Feed.Flush() {
-		e.noteSketches()
+		e.noteForeign()
 		e.noteUnit()
 	}
 }

@@ -24,7 +24,7 @@ type replicas struct {
 	ask   bool // for REPLCONF ACK at the end of the batch
 	acked bool // one has come since those who wait for it were served
 
-	sketches sketchState
+	foreign foreignState
 
 	netOut int64 // bytes sent to replicas
 }
@@ -150,12 +150,4 @@ func (f *fullSync) wanted() bool {
 		}
 	}
 	return false
-}
-
-// sketchState is what is known of sketches in the stream.
-type sketchState struct {
-	upto int64            // offset up to which the stream may have commands of sketches
-	now  int              // as of the end of the last batch
-	ever int64            // likewise
-	told map[string]int64 // steady ms when a replica's refusal was logged last, by its name
 }
