@@ -1,7 +1,7 @@
 package replication
 
-// newerCase is commands that Redis 7.0 does not know, alone or with such arguments. What they change
-// goes to replicas, and to the log.
+// newerCase is commands that Redis 7.0 does not know, alone or with such arguments. What they
+// change goes to replicas, and to the log.
 type newerCase struct {
 	// of are the commands, or arguments of commands (command.argument), as package spec names them.
 	of string
@@ -102,6 +102,7 @@ var fieldCases = []newerCase{
 	{"hpexpireat", "HSET @h a 1 b 2; HPEXPIREAT @h 4102444800000 FIELDS 1 a; HSET @h a 5"},
 	{"hsetex", "HSETEX @h EX 10000 FIELDS 2 a 1 b 2; HSETEX @h KEEPTTL FIELDS 1 a 3; " +
 		"HSETEX @h FIELDS 1 b 3"},
-	{"hsetex.key-condition", "HSETEX @h NX FXX FIELDS 1 a 1; HSETEX @h NX PX 10000000 FIELDS 1 a 1"},
+	{"hsetex.key-condition", "HSETEX @h NX PX 10000000 FIELDS 1 a 1; " +
+		"HSETEX @h XX FXX EX 20000 FIELDS 1 a 2"},
 	{"hgetex", "HSET @h a 1 b 2; HGETEX @h EX 10000 FIELDS 2 a b; HGETEX @h PERSIST FIELDS 1 a"},
 }

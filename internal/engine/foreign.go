@@ -20,9 +20,6 @@ var specialText = [numSpecials]struct{ what, cure string }{
 		"Delete them, or set rdb-version 12 if the replica is a Redis 7.4."},
 }
 
-// refuseForeign is the value of repl-foreign-sketches by which such replicas are refused.
-const refuseForeign = "refuse"
-
 // specials counts what there is.
 func (e *Engine) specials() (c specialCounts) {
 	c[specialSketches].now, c[specialSketches].ever = e.KS.Heap.Sketches()

@@ -6,6 +6,9 @@ package engine
 // from then on. Under repl-foreign-sketches refuse there is no such replica: it gets no
 // synchronization while there are such values, and is disconnected when the first one comes.
 
+// refuseForeign is the value of repl-foreign-sketches by which such replicas are refused.
+const refuseForeign = "refuse"
+
 // special is a kind of state that servers other than Godwit may lack.
 type special uint8
 
