@@ -52,3 +52,20 @@ func TestForeign(t *testing.T) {
 		require.EqualValues(t, 4, stat(t, master, "sync_full"))
 	})
 }
+
+// TestForeignBelow checks the same of a replica's replica: what is relayed is not looked at, but
+// what it has made is.
+func TestForeignBelow(t *testing.T) {
+	t.Parallel()
+	top, middle, bottom := redis8.Run(t), godwit.Run(t), redis7.Run(t)
+	link(t, middle, top.Addr)
+	link(t, bottom, middle.Addr)
+	do(t, top, "SET", "before", 1)
+	require.NoError(t, top.WaitSame(middle, bottom))
+	do(t, top, "HSETEX", "key", "EX", 1000, "FIELDS", 1, "a", "b")
+	require.NoError(t, middle.WaitLog("it cannot hold hashes whose fields have deadlines"))
+	require.NoError(t, bottom.WaitNoLink())
+	do(t, top, "DEL", "key")
+	require.NoError(t, bottom.WaitLink())
+	require.NoError(t, top.WaitSame(middle, bottom))
+}

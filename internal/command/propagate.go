@@ -21,8 +21,8 @@ var (
 )
 
 // manyArgs propagates a command with many arguments behind its head: as several commands, if there
-// are very many. end must be called after the last. What is propagated must have made the command
-// dirty.
+// are very many. The caller appends each to the text and calls added, and in the end calls end. The
+// command must be dirty.
 type manyArgs struct {
 	c    *engine.Ctx
 	head [][]byte
@@ -36,13 +36,7 @@ const manyMax = 1024
 
 func newManyArgs(c *engine.Ctx, head ...[]byte) *manyArgs { return &manyArgs{c: c, head: head} }
 
-// add adds an argument.
-func (m *manyArgs) add(arg []byte) {
-	m.text = append(m.text, arg...)
-	m.added()
-}
-
-// added ends an argument that was appended to the text.
+// added ends an argument, which the caller has appended to the text.
 func (m *manyArgs) added() {
 	if m.ends = append(m.ends, len(m.text)); len(m.ends) == manyMax {
 		m.end()
