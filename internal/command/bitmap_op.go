@@ -71,6 +71,9 @@ func bitopCmd(c *engine.Ctx) {
 	dst := c.Args[2]
 	if n == 0 {
 		storedNothing(c, dst)
+		if op >= bitDiff { // Redis 7.0 does not know these.
+			c.PropagateAs(wordDel, dst)
+		}
 		return
 	}
 	var small [1024]byte
@@ -90,6 +93,10 @@ func bitopCmd(c *engine.Ctx) {
 	c.Dirty(1)
 	changed(c, "set", dst)
 	c.Int(int64(n))
+	if op >= bitDiff && c.Propagating() {
+		var scratch [24]byte
+		c.PropagateEach(wordSet, dst, c.DB.StringBytes(c.DB.Peek(dst), &scratch))
+	}
 }
 
 // bitSources returns the strings of BITOP's sources, nil for each missing one.

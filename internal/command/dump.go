@@ -176,16 +176,38 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 		c.Err("ERR Bad data format")
 		return
 	}
-	if deadline != 0 && !o.absolute {
-		var scratch [20]byte
-		argv := append([][]byte(nil), c.Args...)
-		argv[2] = strconv.AppendInt(scratch[:0], deadline, 10)
-		c.PropagateAs(append(argv, []byte("ABSTTL"))...)
-	}
+	o.propagate(c, key)
 	c.Notify(keyspace.EvGeneric, "restore", key)
 	c.DB.Overwritten(key, was, c.DB.TypeAt(key))
 	c.Dirty(1)
 	c.OK()
+}
+
+// propagate replaces a relative time, and a payload that only newer servers read: by an older one,
+// or by commands for a hash whose fields have deadlines, because Redis and Valkey each write those
+// in a way of their own.
+func (o *restoreOptions) propagate(c *engine.Ctx, key []byte) {
+	newer := rdb.PayloadVersion(c.Args[3]) > rdb.Version
+	timed := o.meta.Deadline != 0 && !o.absolute
+	if !newer && !timed || !c.Propagating() {
+		return // as it came
+	}
+	argv := append([][]byte(nil), c.Args...)
+	if newer {
+		e := c.DB.Peek(key)
+		if c.E.KS.Heap.HasFieldDeadlines(e) {
+			propagateHash(c, key, c.DB.Open(e))
+			return
+		}
+		enc := rdb.Encoder{Compress: c.E.Cfg.RDBCompression, Target: rdb.Redis70}
+		rdb.Dump(&enc, c.E.KS.Heap, e)
+		argv[3] = enc.B
+	}
+	if timed {
+		argv[2] = strconv.AppendInt(nil, o.meta.Deadline, 10)
+		argv = append(argv, []byte("ABSTTL"))
+	}
+	c.PropagateEach(argv...)
 }
 
 // delName returns the name of the command that propagates a deletion.

@@ -62,6 +62,12 @@ func functionRestoreCmd(c *engine.Ctx) {
 		return
 	}
 	c.Dirty(1)
+	if c.Propagating() { // as a payload that older servers read
+		enc := rdb.Encoder{Target: rdb.Redis70}
+		rdb.DumpFunctions(&enc, sources)
+		c.PropagateEach(append(append([][]byte(nil), c.Args[:2]...),
+			append([][]byte{enc.B}, c.Args[3:]...)...)...)
+	}
 	c.OK()
 }
 

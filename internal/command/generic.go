@@ -193,6 +193,10 @@ func moveCmd(c *engine.Ctx) {
 	to.Overwritten(key, was, to.TypeAt(key))
 	c.Dirty(1)
 	c.Int(1)
+	if replace {
+		c.PropagateIn(to.ID(), wordDel, key)
+		c.PropagateEach(c.Args[:3]...)
+	}
 }
 
 func randomkeyCmd(c *engine.Ctx) {

@@ -47,6 +47,7 @@ func (g *geoSearch) run(c *engine.Ctx, form geoForm) {
 	if !q.found {
 		if q.dst != nil {
 			storedNothing(c, q.dst)
+			g.propagate(&q)
 		} else {
 			c.Array(0)
 		}
@@ -247,5 +248,13 @@ func (g *geoSearch) store(q *geoQuery, n int) {
 	storeZSet(q.c, q.dst, b, event)
 	if n > 1 {
 		q.c.Dirty(n - 1) // Each member counts as a change, and storeZSet has counted one.
+	}
+	g.propagate(q)
+}
+
+// propagate sends what was stored, if the search was one that only Valkey 9 knows.
+func (g *geoSearch) propagate(q *geoQuery) {
+	if len(q.polygon) > 0 {
+		propagateZSet(q.c, q.dst)
 	}
 }

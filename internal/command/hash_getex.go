@@ -211,9 +211,14 @@ func hsetexCmd(c *engine.Ctx) {
 		h.AllowDeadlines()
 	}
 	var w fieldWrites
+	keeps := false // a deadline
 	ahead := h.Lookahead(o.pairs, 2)
 	for i := 0; i < len(o.pairs); i += 2 {
 		ahead.Reach(i)
+		if o.expire == expireKeep && !keeps {
+			d, _ := h.Deadline(o.pairs[i])
+			keeps = d != 0
+		}
 		if field, value := o.pairs[i], o.pairs[i+1]; o.expire == expireNone {
 			h.Set(field, value)
 		} else {
@@ -226,14 +231,19 @@ func hsetexCmd(c *engine.Ctx) {
 	hashChanged(c, "hset", len(o.pairs)/2, o.pairs, 2)
 	w.finish(c, h, "hexpire")
 	if len(w.deleted) == 0 { // Else it is an HDEL of each field.
-		o.propagate(c, len(w.updated) > 0)
+		o.propagate(c, len(w.updated) > 0, keeps)
 	}
 	c.Int(1)
 }
 
-// propagate replaces a relative time, and leaves out NX and XX, which Redis does not know. timed
-// says whether a field has got a deadline.
-func (o *setexOptions) propagate(c *engine.Ctx, timed bool) {
+// propagate sends an HSET, if no field has a deadline. Else the time is absolute, and NX and XX,
+// which Redis does not know, are left out. timed says whether a field has got a deadline, keeps
+// whether one has kept its own.
+func (o *setexOptions) propagate(c *engine.Ctx, timed, keeps bool) {
+	if !timed && !keeps {
+		c.PropagateAs(append([][]byte{wordHSet, c.Args[1]}, o.pairs...)...)
+		return
+	}
 	timed = timed && o.expire != expirePXAT
 	if !timed && o.keyCond == always {
 		return

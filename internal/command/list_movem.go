@@ -80,6 +80,7 @@ func (m *moveMany) run(c *engine.Ctx) (n int, ok bool) {
 	// Pushed one by one to the end that they came from, they change their order.
 	reverse := m.oneByOne && m.fromHead == m.toHead
 	replyRange(c, from, m.begin(first, n, reverse), n, reverse)
+	all := n == from.Len()
 	if string(src) == string(dst) {
 		m.rotate(from, first, n, reverse)
 	} else {
@@ -88,7 +89,9 @@ func (m *moveMany) run(c *engine.Ctx) (n int, ok bool) {
 		}
 		m.push(from, to, first, n, reverse)
 		from.DeleteRange(first, n)
+		all = false
 	}
+	m.propagate(c, to, n, all)
 	pushed(c, dst, m.toHead)
 	popped(c, from, src, m.fromHead, n)
 	return n, true
@@ -141,6 +144,39 @@ func (m *moveMany) rotate(l object.Elements, first, n int, reverse bool) {
 	}
 }
 
+// propagate sends, instead of the command, what of it Redis 7.0 knows: n elements, which stand at
+// their end of the list to now, were taken from the other one. all says that it is the same list,
+// and that they are all of it. Then they are pushed first, so that the key does not go meanwhile
+// with its deadline.
+func (m *moveMany) propagate(c *engine.Ctx, to object.Elements, n int, all bool) {
+	if !c.Propagating() {
+		return
+	}
+	src, dst := c.Args[1], c.Args[2]
+	if n == 1 {
+		c.PropagateEach([]byte("LMOVE"), src, dst, c.Args[3], c.Args[4])
+		return
+	}
+	count := strconv.AppendInt(nil, int64(n), 10)
+	if !all {
+		c.PropagateEach(popName(m.fromHead), src, count)
+	}
+	name, first := "RPUSH", to.Len()-n
+	if m.toHead {
+		name, first = "LPUSH", n-1 // the last pushed stands first
+	}
+	args := newManyArgs(c, []byte(name), dst)
+	for it := to.Iter(first, m.toHead); n > 0; n-- {
+		v, _ := it.Next()
+		args.text = v.Append(args.text)
+		args.added()
+	}
+	args.end()
+	if all {
+		c.PropagateEach(popName(!m.toHead), dst, count)
+	}
+}
+
 func lmovemCmd(c *engine.Ctx) {
 	var m moveMany
 	if !m.sides(c) || !m.options(c, c.Args[5:]) {
@@ -151,7 +187,7 @@ func lmovemCmd(c *engine.Ctx) {
 	}
 }
 
-// blmovemCmd propagates as LMOVEM of what it has moved.
+// blmovemCmd does what LMOVEM does, once the source has enough elements.
 func blmovemCmd(c *engine.Ctx) {
 	var m moveMany
 	if !m.sides(c) {
@@ -161,18 +197,8 @@ func blmovemCmd(c *engine.Ctx) {
 	if !ok || !m.options(c, c.Args[6:]) {
 		return
 	}
-	n, ok := m.run(c)
-	if !ok {
+	if _, ok := m.run(c); !ok {
 		m.wait(c, deadline)
-		return
-	}
-	if n > 0 {
-		order := "BULK"
-		if m.oneByOne {
-			order = "OBO"
-		}
-		c.PropagateAs([]byte("LMOVEM"), c.Args[1], c.Args[2], c.Args[3], c.Args[4],
-			[]byte("EXACTLY"), strconv.AppendInt(nil, int64(n), 10), []byte(order))
 	}
 }
 

@@ -71,15 +71,19 @@ func spopCount(c *engine.Ctx) {
 	}
 	n := int(count)
 	c.Set(n)
-	p := removals{c: c, key: key}
-	if !c.Propagating() {
+	propagates := c.Propagating()
+	if !propagates {
 		c.NoPropagate()
 	}
+	m := newManyArgs(c, []byte("SREM"), key)
 	s.Pop(n, func(v listpack.Value) {
 		bulkValue(c, v)
-		p.add(v)
+		if propagates {
+			m.text = v.Append(m.text)
+			m.added()
+		}
 	})
-	p.flush()
+	m.end()
 	spopped(c, s, key, n)
 }
 
@@ -97,41 +101,6 @@ func spopAll(c *engine.Ctx, s object.Members, key []byte) {
 	c.Notify(keyspace.EvSet, "spop", key)
 	emptied(c, s.Edit, key)
 	c.Dirty(n)
-}
-
-// removals collects removed members and propagates them as SREM commands, each with many members.
-type removals struct {
-	c    *engine.Ctx
-	key  []byte
-	text []byte
-	ends []int
-}
-
-const removalsMax = 1024 // The number of members in one SREM.
-
-func (p *removals) add(v listpack.Value) {
-	if !p.c.Propagating() {
-		return
-	}
-	p.text = v.Append(p.text)
-	if p.ends = append(p.ends, len(p.text)); len(p.ends) == removalsMax {
-		p.flush()
-	}
-}
-
-func (p *removals) flush() {
-	if len(p.ends) == 0 {
-		return
-	}
-	argv := make([][]byte, 0, 2+len(p.ends))
-	argv = append(argv, []byte("SREM"), p.key)
-	from := 0
-	for _, end := range p.ends {
-		argv = append(argv, p.text[from:end])
-		from = end
-	}
-	p.c.PropagateAs(argv...)
-	p.text, p.ends = p.text[:0], p.ends[:0]
 }
 
 func srandmemberCmd(c *engine.Ctx) {

@@ -64,12 +64,13 @@ func xackdelCmd(c *engine.Ctx) {
 		replyNoEntries(c, len(ids))
 		return
 	}
-	d, acked, deleted := deleter{s: x.ChangingStream(), refs: policy.refs()}, 0, 0
+	d, acked, deleted := newDeleter(c, x, policy), 0, 0
 	d.deleteEach(c, ids, func(id stream.ID) int8 {
 		if !g.Ack(id) {
 			return noSuchEntry
 		}
 		acked++
+		d.drop(g, id)
 		switch d.delete(id) {
 		case entryKept:
 			return entryKept
@@ -82,6 +83,7 @@ func xackdelCmd(c *engine.Ctx) {
 	if deleted > 0 {
 		streamDeleted(c, c.Args[1], deleted)
 	}
+	d.propagate(c)
 }
 
 // nackMode says what becomes of the count of deliveries of an entry that is NACKed.

@@ -122,8 +122,10 @@ func (o *streamOptions) add(c *engine.Ctx, r *rewriter, x *object.Edit, id strea
 	c.Happened(key, object.Stream, engine.WaitArrival)
 	c.Notify(keyspace.EvStream, "xadd", key)
 	c.Dirty(1)
-	if o.apply(s) > 0 {
+	n, effects := o.apply(c, s)
+	if n > 0 {
 		c.Notify(keyspace.EvStream, "xtrim", key)
 	}
-	o.propagate(c, r, s, id)
+	o.id = id
+	o.propagate(c, r, s, &effects)
 }

@@ -54,6 +54,7 @@ func xrange(c *engine.Ctx, first, last []byte, reverse bool) {
 type xsetidArgs struct {
 	last, deleted stream.ID
 	added         int64 // -1 if it is not given
+	undeletes     bool  // MAXDELETEDID is 0-0, behind another one
 }
 
 func (a *xsetidArgs) parse(c *engine.Ctx) (ok bool) {
@@ -72,9 +73,11 @@ func (a *xsetidArgs) parse(c *engine.Ctx) (ok bool) {
 				return false
 			}
 		case len(args) > 1 && is(args[0], "maxdeletedid"):
+			was := a.deleted
 			if a.deleted, ok = streamIDArg(c, args[1], 0); !ok {
 				return false
 			}
+			a.undeletes = a.deleted.IsZero() && !was.IsZero()
 			if a.last.Less(a.deleted) {
 				c.Err("ERR The ID specified in XSETID is smaller than the provided " +
 					"max_deleted_entry_id")
@@ -126,7 +129,8 @@ func xsetidCmd(c *engine.Ctx) {
 			g.Read = min(g.Read, a.added) // a group has read no more than there ever was
 		}
 	}
-	if !a.deleted.IsZero() {
+	// 0-0 says nothing, as in Redis, unless it is propagateGaps that says it.
+	if !a.deleted.IsZero() || a.undeletes && c.Obeyed() {
 		s.MaxDeleted = a.deleted
 	}
 	c.OK()

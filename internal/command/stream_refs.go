@@ -62,6 +62,13 @@ type deleter struct {
 	refs    stream.Refs
 	walk    *stream.References // by ascending ID
 	dropped bool               // references
+	refEffects
+}
+
+func newDeleter(c *engine.Ctx, x *object.Edit, policy refPolicy) deleter {
+	d := deleter{s: x.ChangingStream(), refs: policy.refs()}
+	d.on = c.Propagating()
+	return d
 }
 
 // deleteEach deletes the entries for which del calls delete, and replies with what del returns for
@@ -93,14 +100,21 @@ func (d *deleter) deleteEach(c *engine.Ctx, ids []stream.ID, del func(id stream.
 func (d *deleter) delete(id stream.ID) (reply int8) {
 	switch {
 	case d.refs == stream.RefsDrop:
-		d.dropped = d.walk.Drop(id) || d.dropped
+		d.dropped = d.walk.Drop(id, func(g *stream.Group) { d.drop(g, id) }) || d.dropped
 	case d.refs == stream.RefsHold && d.s.Contains(id) && d.walk.Hold(id):
 		return entryKept
 	}
 	if !d.s.Delete(id) {
 		return noSuchEntry
 	}
+	d.remove(id)
 	return entryDeleted
+}
+
+// propagate sends what has become of entries and references.
+func (d *deleter) propagate(c *engine.Ctx) {
+	d.propagateAcks(c, d.s)
+	d.propagateDeletions(c)
 }
 
 // refsAndIDs reads a policy and the block of IDs from argument i on, in any order. It replies with
@@ -157,7 +171,7 @@ func xdelexCmd(c *engine.Ctx) {
 		replyNoEntries(c, len(ids))
 		return
 	}
-	d, deleted := deleter{s: x.ChangingStream(), refs: policy.refs()}, 0
+	d, deleted := newDeleter(c, x, policy), 0
 	d.deleteEach(c, ids, func(id stream.ID) int8 {
 		reply := d.delete(id)
 		if reply == entryDeleted {
@@ -171,6 +185,7 @@ func xdelexCmd(c *engine.Ctx) {
 	case d.dropped:
 		c.Dirty(1)
 	}
+	d.propagate(c)
 }
 
 // replyNoEntries replies that there are no such entries.

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"strconv"
-
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
@@ -13,11 +11,9 @@ import (
 type streamOptions struct {
 	trim  trimStrategy
 	bound stream.Trim
-	at    int // the index in Args of the bound
 	limit int64
-	// limited says that there is a LIMIT.
-	limited  bool
-	refs     refPolicy
+	refs  refPolicy
+	optionPlaces
 	noStream bool // NOMKSTREAM
 	idmp     idmpArgs
 
@@ -25,6 +21,14 @@ type streamOptions struct {
 	id      stream.ID
 	auto    bool // "*"
 	autoSeq bool // "ms-*"
+}
+
+// optionPlaces are the indexes in Args of options, 0 for those that are not there.
+type optionPlaces struct {
+	trimAt  int // of MAXLEN or MINID
+	at      int // of the bound
+	limitAt int // of LIMIT
+	refsAt  int // of KEEPREF, DELREF or ACKED
 }
 
 // trimStrategy says what bounds a stream.
@@ -94,9 +98,10 @@ func (o *streamOptions) option(c *engine.Ctx, i int, add bool) (n int, ok bool) 
 			c.Err(errTrimLimit)
 			return 0, false
 		}
-		o.limited = true
+		o.limitAt = i
 		return 2, true
 	case o.refs.parse(arg):
+		o.refsAt = i
 		return 1, true
 	case !add:
 		return 0, true
@@ -117,7 +122,7 @@ func (o *streamOptions) parseBound(c *engine.Ctx, i int, s trimStrategy) (n int,
 		c.Err(errTrimTwice)
 		return 0, false
 	}
-	o.trim, o.at = s, i+1
+	o.trim, o.trimAt, o.at = s, i, i+1
 	if next := c.Args[i+1]; len(next) == 1 && i+2 < len(c.Args) {
 		switch next[0] {
 		case '~':
@@ -153,13 +158,13 @@ func (o *streamOptions) check(c *engine.Ctx, add bool) bool {
 		c.Err(errNoStrategy)
 	case c.Obeyed():
 		return true // the bound is what trimming has reached where the command came from
-	case o.limited && !o.bound.Approx:
+	case o.limitAt > 0 && !o.bound.Approx:
 		c.Err(errLimitApprox)
 	case o.idmp.used() && !o.auto && o.idAt < len(c.Args):
 		c.Err(errIDMPAuto)
 	default:
 		o.bound.Limit = int(o.limit)
-		if o.bound.Approx && !o.limited {
+		if o.bound.Approx && o.limitAt == 0 {
 			o.bound.Limit = trimLimit(c)
 		}
 		return true
@@ -176,69 +181,22 @@ func trimLimit(c *engine.Ctx) int {
 	return int(100 * min(n, 10000))
 }
 
-// apply trims the stream and returns the number of entries that it has removed.
-func (o *streamOptions) apply(s *stream.Stream) int {
+// apply trims the stream. It returns the number of entries that it has removed, and what else there
+// is to propagate.
+func (o *streamOptions) apply(c *engine.Ctx, s *stream.Stream) (n int, effects refEffects) {
 	if o.trim == trimNone {
-		return 0
+		return 0, effects
 	}
 	t := o.bound
 	t.Refs = o.refs.refs()
-	return s.Trim(t)
+	if t.Refs == stream.RefsStay || !c.Propagating() {
+		return s.Trim(t), effects
+	}
+	f := &refEffects{on: true}
+	t.Dropped, t.Removed = f.drop, f.remove
+	n = s.Trim(t)
+	return n, *f
 }
-
-// rewriter has room for the arguments that XADD and XTRIM are propagated with. It belongs to a
-// table.
-type rewriter struct {
-	argv      [][]byte
-	id, bound [idText]byte
-}
-
-// propagate sends the command as it is to be repeated elsewhere: with the ID id, if it has been
-// chosen here, and with what approximate trimming has come to, because elsewhere the nodes may be
-// others. With ACKED, entries before the bound may have stayed, and only the length tells how many
-// have gone.
-func (o *streamOptions) propagate(c *engine.Ctx, r *rewriter, s *stream.Stream, id stream.ID) {
-	if !o.auto && !o.autoSeq && !o.bound.Approx || !c.Propagating() {
-		return // as it came
-	}
-	r.argv = append(r.argv[:0], c.Args...)
-	if o.auto || o.autoSeq {
-		r.argv[o.idAt] = id.Append(r.id[:0])
-	}
-	if o.bound.Approx {
-		o.rewriteBound(r, s)
-	}
-	c.PropagateEach(r.argv...)
-	clear(r.argv)
-	if cap(r.argv) > keptArgs {
-		r.argv = nil
-	}
-}
-
-// keptArgs bounds how many arguments a rewriter keeps room for.
-const keptArgs = 1024
-
-// rewriteBound puts the bound that trimming has come to among the arguments.
-func (o *streamOptions) rewriteBound(r *rewriter, s *stream.Stream) {
-	r.argv[o.at-1] = wordEqual
-	if o.trim == trimMinID && o.refs != refsAcked {
-		first := stream.MaxID
-		if s.Len() > 0 {
-			first = s.First()
-		}
-		r.argv[o.at] = first.Append(r.bound[:0])
-		return
-	}
-	if o.trim == trimMinID {
-		r.argv[o.at-2] = wordMaxLen
-	}
-	r.argv[o.at] = strconv.AppendInt(r.bound[:0], int64(s.Len()), 10)
-}
-
-var (
-	wordEqual  = []byte("=")
-	wordMaxLen = []byte("MAXLEN")
-)
 
 // xtrimCmd removes entries from the start of a stream.
 func xtrimCmd(c *engine.Ctx, r *rewriter) {
@@ -256,12 +214,12 @@ func xtrimCmd(c *engine.Ctx, r *rewriter) {
 		return
 	}
 	s := x.ChangingStream()
-	n := o.apply(s)
+	n, effects := o.apply(c, s)
 	if n > 0 {
 		c.Changed(key)
 		c.Notify(keyspace.EvStream, "xtrim", key)
 		c.Dirty(n)
-		o.propagate(c, r, s, stream.ID{})
+		o.propagate(c, r, s, &effects)
 	}
 	c.Int(int64(n))
 }

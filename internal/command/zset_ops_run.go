@@ -184,8 +184,12 @@ func zsetOpReply(c *engine.Ctx, op zsetOp) {
 // zsetOpStore runs ZUNIONSTORE, ZINTERSTORE and ZDIFFSTORE. event is the command's name.
 func zsetOpStore(c *engine.Ctx, op zsetOp, event string) {
 	o := zsetOpCall{op: op}
-	if o.parse(c, c.Args[2:], 0) {
-		storeZSet(c, c.Args[1], o.run(c), event)
+	if !o.parse(c, c.Args[2:], 0) {
+		return
+	}
+	storeZSet(c, c.Args[1], o.run(c), event)
+	if o.agg == aggregateCount {
+		propagateZSet(c, c.Args[1])
 	}
 }
 

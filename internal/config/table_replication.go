@@ -98,7 +98,7 @@ func replicaTable() []Directive {
 func confirmTable() []Directive {
 	return []Directive{
 		{Name: "repl-foreign-sketches", Default: "refuse",
-			Doc: "What to do with replicas that may not know sketches (BF.*, CF.* and so on).",
+			Doc: "What to do with replicas that may not know sketches and other newer data.",
 			value: choice([]string{"refuse", "send"},
 				func(c *Config) *string { return &c.ReplForeignSketches })},
 		{Name: "min-replicas-to-ack", Default: "0",

@@ -21,7 +21,8 @@ func (e *Engine) ensureBacklog() bool {
 		return false
 	}
 	s.fed, s.alone = e.Feed.Offset(), e.Steady()
-	e.Feed.Sent = e.noteSketches
+	e.Feed.Sent = e.noteForeign
+	s.foreign.counts = e.specials() // what has come and gone before is not in the stream
 	e.Feed.Attach(propagation.Replicas, s.backlog)
 	return true
 }

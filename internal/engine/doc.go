@@ -36,6 +36,7 @@
 //	confirmstate.go     replies that wait for replicas: the state
 //	links.go            connections to other servers, those that MIGRATE keeps
 //	transfers.go        the forms in which a snapshot is sent to a replica
+//	specials.go         state that other servers may lack: the kinds, what is known of them
 //	replicas.go         servers that copy this one: the types
 //	master.go           the server that this one copies: the types
 //	replication.go      the history of the data set: ids and offsets

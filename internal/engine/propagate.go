@@ -58,12 +58,15 @@ func (c *Ctx) PropagateMessage() {
 // PropagateEach propagates argv in place of the command as it came. It does what PropagateAs does,
 // without a copy: the unit takes argv at once. The command must be dirty and must not call
 // PropagateAs.
-func (c *Ctx) PropagateEach(argv ...[]byte) {
+func (c *Ctx) PropagateEach(argv ...[]byte) { c.PropagateIn(c.DB.ID(), argv...) }
+
+// PropagateIn does what PropagateEach does, for a command in another database.
+func (c *Ctx) PropagateIn(db int, argv ...[]byte) {
 	if c.prop != propSent {
 		c.prop = propSent
 		c.E.Feed.Begin()
 	}
-	c.E.propagate(c.DB.ID(), argv)
+	c.E.propagate(db, argv)
 }
 
 // propagateAll sends several commands that belong together.

@@ -61,7 +61,7 @@ func (c *Ctx) beginSync() *Replica {
 		c.Err(errNeedsEOF)
 		return nil
 	}
-	if msg := e.refusesSketches(r); msg != "" {
+	if msg := e.refusesForeign(r); msg != "" {
 		c.Err(msg)
 		return nil
 	}
@@ -107,9 +107,9 @@ func (e *Engine) goOn(r *Replica, id string, at int64) bool {
 		}
 		return false
 	}
-	if at <= h.slaves.sketches.upto && r.foreign(e) {
-		e.Log.Notice("Partial resynchronization not accepted: the stream from %d on has sketches, "+
-			"which replica %s cannot hold", at, r.Name())
+	if what := e.lacksStream(r, at); what != "" {
+		e.Log.Notice("Partial resynchronization not accepted: the stream from %d on has %s, "+
+			"which replica %s cannot hold", at, what, r.Name())
 		return false
 	}
 	reader, ok := h.slaves.backlog.Open(at - 1)

@@ -96,8 +96,10 @@ func (r *Replica) target(e *Engine) rdb.Target {
 		return rdb.ValkeyOwn
 	case r.Version > 0:
 		return rdb.Redis72
-	case r.CapRDBChannel: // Redis 8
+	case r.CapRDBChannel && e.Cfg.ReplForeignSketches == refuseForeign: // Redis 8
 		return rdb.Redis74
+	case r.CapRDBChannel: // one that knows whatever there is
+		return rdb.Auto
 	}
 	return rdb.Target(e.Cfg.RDBVersion)
 }

@@ -27,7 +27,7 @@ type replicas struct {
 	ask   bool // for REPLCONF ACK at the end of the batch
 	acked bool // one has come since those who wait for it were served
 
-	sketches sketchState
+	foreign foreignState
 
 	netOut int64 // bytes sent to replicas
 }

@@ -49,5 +49,7 @@ func (e *Engine) joinHistory(id string, offset int64) {
 	e.repl.id, e.repl.id2, e.repl.second = id, "", -1
 	e.Feed.SetOffset(offset)
 	e.confirm.newHistory(offset)
-	e.repl.slaves.sketches.upto = min(e.repl.slaves.sketches.upto, offset)
+	for s, upto := range e.repl.slaves.foreign.upto {
+		e.repl.slaves.foreign.upto[s] = min(upto, offset)
+	}
 }

@@ -25,8 +25,7 @@ import (
 // Who fetches an RDB file to keep it, or functions alone, gets what there is now.
 func (e *Engine) fileServes(r *Replica, id string, at int64) bool {
 	main := cmp.Or(r.main, r)
-	return id == e.repl.id && !main.RDBOnly && !r.FunctionsOnly &&
-		(at >= e.repl.slaves.sketches.upto || !main.foreign(e))
+	return id == e.repl.id && !main.RDBOnly && !r.FunctionsOnly && e.lacksStream(main, at+1) == ""
 }
 
 // serveFromFiles begins the synchronization of all replicas that wait for a snapshot and can have a

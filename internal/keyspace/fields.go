@@ -67,7 +67,7 @@ func armedRecords(a [2]int64) (n int) {
 func (db *DB) setArmed(h object.Fields, a [2]int64) {
 	was := h.Armed()
 	db.countArmed(armedRecords(a) - armedRecords(was))
-	db.store.timed += min(armedRecords(a), 1) - min(armedRecords(was), 1)
+	db.countTimed(min(armedRecords(a), 1) - min(armedRecords(was), 1))
 	h.SetArmed(a)
 }
 
@@ -76,13 +76,22 @@ func (db *DB) setArmed(h object.Fields, a [2]int64) {
 func (db *DB) disarm(e object.Entry) {
 	if n := armedRecords(db.ks.Heap.Armed(e)); n != 0 {
 		db.countArmed(-n)
-		db.store.timed--
+		db.countTimed(-1)
 	}
 }
 
 // TimedHashes returns how many hashes have fields with deadlines. One whose deadlines were all
 // taken away counts until the first of them would have passed.
 func (db *DB) TimedHashes() int { return db.store.timed }
+
+// TimedFields returns a number that is 0 only if TimedHashes is in all databases, and how often a
+// hash has got its first deadline. O(1).
+func (ks *Keyspace) TimedFields() (now int, ever int64) { return ks.fields.live, ks.timedEver }
+
+func (db *DB) countTimed(n int) {
+	db.store.timed += n
+	db.ks.timedEver += int64(max(n, 0))
+}
 
 func (db *DB) countArmed(n int) {
 	db.store.armed += n

@@ -130,6 +130,8 @@ type Keyspace struct {
 	fields  records // hashes by the deadlines of their fields
 	gens    uint64  // where newGen goes on
 
+	timedEver int64 // see TimedFields
+
 	seed   maphash.Seed
 	rng    *rand.Rand
 	now    int64

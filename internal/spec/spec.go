@@ -13,7 +13,8 @@
 //
 // To add a command, add an entry here and a handler in package command. An entry says only what is
 // specific to it. Unless it says otherwise, its group is that of its family or container, and its
-// complexity is O(1).
+// complexity is O(1). If it writes and Redis 7.0 does not know it, integration/replication wants a
+// case of what replicas are sent (newer_cases_test.go).
 package spec
 
 // Command describes one command, or a subcommand of one. Entries do not change after NewTable.

@@ -12,11 +12,19 @@ type Census struct {
 // Census returns the counts of all streams, in O(1).
 func (sh *Shared) Census() Census { return sh.census }
 
+// Ever returns how many of these there have been in all, in O(1).
+func (sh *Shared) Ever() Census { return sh.ever }
+
 // countNacked follows a change of the group's queue.
 func (g *Group) countNacked() {
 	if has := g.queue().n > 0; has != g.hasNacked {
 		g.hasNacked = has
-		g.s.sh.census.Nacked += map[bool]int{false: -1, true: 1}[has]
+		if !has {
+			g.s.sh.census.Nacked--
+			return
+		}
+		g.s.sh.census.Nacked++
+		g.s.sh.ever.Nacked++
 	}
 }
 

@@ -156,6 +156,7 @@ func (s *Stream) CreateGroup(name []byte, last ID, read int64) *Group {
 	g.pending.init(s.sh, &g.mem, pendingCols, pendingRising)
 	s.groups = inserted(s, s.groups, i, g)
 	s.sh.census.Groups++
+	s.sh.ever.Groups++
 	g.countGo(groupGoBytes + len(name))
 	return g
 }

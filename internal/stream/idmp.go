@@ -90,6 +90,7 @@ func (s *Stream) UseIDMP(duration int64, maxSize int) *IDMP {
 		s.idmp = &idmp{IDMP: IDMP{Duration: duration, MaxSize: maxSize}}
 		s.countIDMP(idmpGoBytes)
 		s.sh.census.IDMP++
+		s.sh.ever.IDMP++
 	}
 	return &s.idmp.IDMP
 }

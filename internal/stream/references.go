@@ -70,10 +70,16 @@ func (r *References) Hold(id ID) bool {
 	return false
 }
 
-// Drop takes the entry out of what groups have pending, and reports whether it was there.
-func (r *References) Drop(id ID) (dropped bool) {
+// Drop takes the entry out of what groups have pending, and reports whether it was there. It calls
+// each, if that is not nil, for the groups that had it.
+func (r *References) Drop(id ID, each func(g *Group)) (dropped bool) {
 	for r.moveTo(id); len(r.all) > 0 && r.all[0].next == id; r.step(id) {
-		dropped = r.all[0].g.Ack(id) || dropped
+		if g := r.all[0].g; g.Ack(id) {
+			dropped = true
+			if each != nil {
+				each(g)
+			}
+		}
 	}
 	return dropped
 }

@@ -106,7 +106,7 @@ func (m *referenceModel) walk() {
 		if m.rng.IntN(2) == 0 {
 			require.Equal(m.t, m.held(ms), refs.Hold(ID{Ms: ms}), ms)
 		} else {
-			require.Equal(m.t, m.drop(ms), refs.Drop(ID{Ms: ms}), ms)
+			require.Equal(m.t, m.drop(ms), refs.Drop(ID{Ms: ms}, nil), ms)
 		}
 	}
 }

@@ -16,6 +16,7 @@ type Shared struct {
 
 	producing producing
 	census    Census
+	ever      Census
 
 	pack       packer // for blocks that are written anew
 	references References

@@ -9,6 +9,10 @@ type Trim struct {
 	// Refs is for entries that groups need. Where one is held, the walk goes on behind it, with
 	// Approx too: a block of which something stays is searched entry by entry.
 	Refs Refs
+	// Dropped and Removed, if they are set, are called for each reference that goes with RefsDrop,
+	// and for each entry that goes with RefsHold from a stream that has groups.
+	Dropped func(g *Group, id ID)
+	Removed func(id ID)
 }
 
 // Trim removes entries and returns their number. MaxDeleted stays, as it does in Redis. A block of
@@ -73,7 +77,11 @@ func (w *trimWalk) stays(id ID) bool {
 	case w.refs == nil:
 		return false
 	case w.held == nil:
-		w.refs.Drop(id)
+		w.refs.Drop(id, func(g *Group) {
+			if w.Dropped != nil {
+				w.Dropped(g, id)
+			}
+		})
 		return false
 	case w.held.skips(id):
 		return true
@@ -130,6 +138,9 @@ func (s *Stream) trimBlock(w *trimWalk, p pos, limit int) (n int, more bool) {
 		}
 		b[c.at] |= deadBit
 		n++
+		if w.held != nil && w.Removed != nil {
+			w.Removed(c.id)
+		}
 	}
 	if n > 0 {
 		s.count(p, x.at(p), n)

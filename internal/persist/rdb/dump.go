@@ -49,6 +49,11 @@ func footer(e *Encoder, start int) {
 	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
 }
 
+// PayloadVersion returns the version of RDB that a whole payload names.
+func PayloadVersion(payload []byte) int {
+	return int(binary.LittleEndian.Uint16(payload[len(payload)-footerLen:]))
+}
+
 // Restore decodes a DUMP payload. The value aliases it. Errors are ErrPayload and wrapped
 // ErrFormat. An empty collection is refused. Of the options, NoChecksum and Streams count.
 func Restore(payload []byte, o ReadOptions) (Value, error) {
