@@ -208,6 +208,23 @@ func TestSlowReplica(t *testing.T) {
 	require.Less(t, memory("mem_total_replication_buffers"), int64(3<<20))
 }
 
+// TestRefusedSyncs has a replica hang up each time that it has got a snapshot, as one does that
+// cannot load it.
+func TestRefusedSyncs(t *testing.T) {
+	t.Parallel()
+	master := godwit.Run(t, "--repl-diskless-sync-delay", "0")
+	for _, pause := range []string{"1 times in a row: the next one begins 1s",
+		"2 times in a row: the next one begins 2s"} {
+		a := rawReplicaOf(t, master.Addr, nil)
+		a.full("capa eof listening-port 7777")
+		require.NoError(t, master.WaitInfo("replication", "online",
+			func(i map[string]string) bool { return strings.Contains(i["slave0"], "online") }))
+		a.conn.Close()
+		require.NoError(t, master.WaitLog(pause))
+	}
+	rawReplicaOf(t, master.Addr, nil).full("capa eof listening-port 7778") // another one
+}
+
 // TestLostSyncs has a replica lose its full synchronization because it reads too slowly, again and
 // again. The next attempt waits longer each time, and one that succeeds ends that.
 func TestLostSyncs(t *testing.T) {

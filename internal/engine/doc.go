@@ -47,6 +47,7 @@
 //	foreign.go          replicas that cannot hold all data
 //	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
+//	replicagone.go      replicas whose connection is gone
 //
 //	watch.go            WATCH
 //	multi.go            the queue of a transaction

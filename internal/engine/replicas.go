@@ -77,6 +77,7 @@ type Replica struct {
 	onACK   bool            // the stream begins with the first REPLCONF ACK
 	streams bool            // the connection writes the stream
 	settled bool            // it has acknowledged some of it
+	lost    bool            // noteLostSync has counted it
 	since   int64           // steady ms, of the state
 	acked   int64           // offset that it has
 	synced  int64           // offset that it has on disk, -1 if it does not say

@@ -3,8 +3,9 @@ package engine
 import "time"
 
 // A replica whose stream exceeds the output limit before it has loaded its snapshot would ask for
-// another one at once, and for ever. So each attempt that ends like that makes the next one wait
-// longer: the master is not busy with snapshots that are of no use, and the log says what helps.
+// another one at once, and for ever. So would one that cannot load it. So each attempt that ends
+// like that makes the next one wait longer: the master is not busy with snapshots that are of no
+// use, and the log says what helps.
 
 const (
 	firstSyncPause = time.Second
@@ -18,11 +19,23 @@ func (l *lostSyncs) pause() time.Duration {
 	return min(firstSyncPause<<min(l.n-1, 10), maxSyncPause)
 }
 
-// noteLostSync notes that a replica is cut off, if it has not come to follow the stream.
-func (e *Engine) noteLostSync(r *Replica) {
-	if r.settled {
+// noteRefusedSync notes that a replica is gone, if it was sent all of a snapshot and has not
+// acknowledged it.
+func (e *Engine) noteRefusedSync(r *Replica) {
+	if r.State != ReplicaOnline || r.settled || r.lost {
 		return
 	}
+	e.Log.Warning("Replica %s has closed the connection after it was sent a snapshot: its log "+
+		"says whether it could load that", r.Name())
+	e.noteLostSync(r)
+}
+
+// noteLostSync notes that a replica is cut off, if it has not come to follow the stream.
+func (e *Engine) noteLostSync(r *Replica) {
+	if r.settled || r.lost {
+		return
+	}
+	r.lost = true
 	s := &e.repl.slaves
 	if s.lost == nil {
 		s.lost = map[string]*lostSyncs{}
