@@ -87,6 +87,10 @@ func (c *Ctx) beginSync() *Replica {
 	cl.Class = ClassReplica
 	e.repl.slaves.list = append(e.repl.slaves.list, r)
 	e.Log.Notice("Replica %s asks for synchronization", r.Name())
+	if e.repl.master != nil && !r.CapGodwit && !r.RDBOnly {
+		e.Log.Notice("Replica %s gets what my master sends, byte for byte: it must be of the "+
+			"master's kind, or know all that is used there", r.Name())
+	}
 	return r
 }
 
