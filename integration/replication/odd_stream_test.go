@@ -150,3 +150,32 @@ func ownDisk(t *testing.T, dir, size string) []string {
 	}
 	return wrap
 }
+
+// TestFewerDatabases has a master use a database that its replica does not have. What it writes
+// there must not get into another one.
+func TestFewerDatabases(t *testing.T) {
+	pairs := []pair{{redis7, godwit}, {redis8, godwit}, {valkey9, godwit}, {godwit, godwit}}
+	forPairs(t, pairs, func(t *testing.T, p pair) {
+		for _, multi := range []bool{false, true} {
+			master, replica := p.run(t, p.master), p.run(t, p.replica, "--databases", "4")
+			do(t, master, "SET", "a", "zero")
+			link(t, replica, master.Addr)
+			c := master.Client(t)
+			c.Queue("SELECT", 9)
+			if multi {
+				c.Queue("MULTI")
+			}
+			c.Queue("SET", "a", "nine")
+			c.Queue("SET", "b", "nine")
+			if multi {
+				c.Queue("EXEC")
+			}
+			_, err := c.Pipeline()
+			require.NoError(t, err)
+			require.NoError(t, replica.WaitLog("it uses database \"9\", and here there are 4"))
+			require.NoError(t, replica.WaitNoLink())
+			require.Equal(t, "zero", do(t, replica, "GET", "a"))
+			require.Equal(t, "0", do(t, replica, "EXISTS", "b"))
+		}
+	})
+}
