@@ -83,8 +83,8 @@
 //
 //   - fullsync: time of a full synchronization under writes, the master's memory, the probe's
 //     p99.9. Once for each server.
-//   - onereplica: throughput and CPU time of the master with a replica and without; CPU time of the
-//     replica for each command.
+//   - onereplica: throughput and CPU time of the master without a replica, with one that only reads
+//     the stream, and with a real one; CPU time of the latter for each command.
 //   - lag: from a PUBLISH to the master until a subscriber of the replica has the message, under
 //     200,000 writes a second.
 //

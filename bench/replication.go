@@ -26,6 +26,7 @@ var replicationTitles = []string{titleFullSync, titleSyncLatency, titleReplicaCo
 // Rows of the parts of replication.
 const (
 	rowAlone      = "alone"
+	rowElsewhere  = "replica elsewhere"
 	rowOneReplica = "one replica"
 	rowSyncing    = "full sync"
 )
@@ -204,6 +205,12 @@ func onlyCanceled(err error) bool {
 // replicaTests are the commands of the onereplica part, by redis-benchmark's names.
 var replicaTests = []string{"set", "incr", "lpush", "hset"}
 
+// replicaFigures are those of one command.
+type replicaFigures struct {
+	alone, elsewhere, joined loadFigures // of the master
+	apply                    loadFigures // of the replica
+}
+
 // oneReplica measures what a replica costs its master, and what applying the stream costs the
 // replica.
 func (b *bench) oneReplica(ctx context.Context) error {
@@ -211,32 +218,38 @@ func (b *bench) oneReplica(ctx context.Context) error {
 		return nil
 	}
 	n := len(replicaTests)
-	alone, joined, apply := make([]loadSeries, n), make([]loadSeries, n), make([]loadSeries, n)
+	alone, elsewhere, joined, apply := make([]loadSeries, n), make([]loadSeries, n),
+		make([]loadSeries, n), make([]loadSeries, n)
 	err := b.eachRound(ctx, func(side int) error {
-		return b.oneReplicaRound(ctx, side, func(i int, a, j, p loadFigures) {
-			alone[i].add(side, a)
-			joined[i].add(side, j)
-			apply[i].add(side, p)
+		return b.oneReplicaRound(ctx, side, func(i int, f replicaFigures) {
+			alone[i].add(side, f.alone)
+			elsewhere[i].add(side, f.elsewhere)
+			joined[i].add(side, f.joined)
+			apply[i].add(side, f.apply)
 		})
 	})
 	t := b.report.compare(titleReplicaCost,
 		fmt.Sprintf("redis-benchmark with 50 connections at pipeline 16, %s keys. CPU time is "+
-			"the master's. The replica runs on the same machine, at the lowest priority.",
-			count(b.plan.keys)), []string{"command", "server"}, measureCPU, measureOps)
+			"the master's. %q: the stream is read and acknowledged but not applied, as if the "+
+			"replica had a machine of its own. %q: a real one, on the same machine. Both have "+
+			"the lowest priority.", count(b.plan.keys), rowElsewhere, rowOneReplica),
+		[]string{"command", "server"}, measureCPU, measureOps)
 	a := b.report.compare(titleApply,
 		"CPU time of the replica for each command that it applies, until it has all of them.",
 		[]string{"command"}, measureCPU)
 	for i, test := range replicaTests {
 		t.row([]string{testTitle(test), rowAlone}, &alone[i].cpu, &alone[i].rps)
+		t.row([]string{testTitle(test), rowElsewhere}, &elsewhere[i].cpu, &elsewhere[i].rps)
 		t.row([]string{testTitle(test), rowOneReplica}, &joined[i].cpu, &joined[i].rps)
 		a.row([]string{testTitle(test)}, &apply[i].cpu)
 	}
 	return err
 }
 
-// oneReplicaRound runs each command twice on a fresh master, the second time with a replica.
+// oneReplicaRound runs each command on a fresh master: alone, with a replica that keeps nothing,
+// and with a real one.
 func (b *bench) oneReplicaRound(ctx context.Context, side int,
-	add func(i int, alone, joined, apply loadFigures)) error {
+	add func(i int, f replicaFigures)) error {
 	master, replica, stop, err := b.startPair(ctx, side)
 	defer stop()
 	if err != nil {
@@ -245,19 +258,43 @@ func (b *bench) oneReplicaRound(ctx context.Context, side int,
 	if err := b.loadAndSettle(ctx, master, 0, b.plan.keys, b.plan.valueSize); err != nil {
 		return err
 	}
-	alone := make([]loadFigures, len(replicaTests))
-	for i, test := range replicaTests {
-		if alone[i], err = b.benchmark(ctx, master, test, 16); err != nil {
+	for _, test := range replicaTests { // the first run creates more than the later ones
+		if _, err := b.benchmark(ctx, master, test, 16); err != nil {
 			return err
 		}
+	}
+	figures := make([]replicaFigures, len(replicaTests))
+	for i, test := range replicaTests {
+		if figures[i].alone, err = b.benchmark(ctx, master, test, 16); err != nil {
+			return err
+		}
+	}
+	err = withSink(master, func(s *sink) (err error) {
+		for _, test := range replicaTests { // fills the backlog
+			if _, err = b.benchmark(ctx, master, test, 16); err != nil {
+				return err
+			}
+		}
+		for i, test := range replicaTests {
+			if figures[i].elsewhere, err = b.benchmark(ctx, master, test, 16); err == nil {
+				err = s.catchUp(master)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := follow(replica, master); err != nil {
 		return err
 	}
 	for i, test := range replicaTests {
-		var joined, apply loadFigures
+		f := &figures[i]
 		used, err := cpuDuring(replica, func() error {
-			if joined, err = b.benchmark(ctx, master, test, 16); err != nil {
+			if f.joined, err = b.benchmark(ctx, master, test, 16); err != nil {
 				return err
 			}
 			return master.WaitCaughtUp(replica.Server)
@@ -265,8 +302,8 @@ func (b *bench) oneReplicaRound(ctx context.Context, side int,
 		if err != nil {
 			return fmt.Errorf("%s: %w", test, err)
 		}
-		apply.cpu = used.per(b.plan.ops(test, 16))
-		add(i, alone[i], joined, apply)
+		f.apply.cpu = used.per(b.plan.ops(test, 16))
+		add(i, *f)
 	}
 	return nil
 }

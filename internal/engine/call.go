@@ -32,6 +32,7 @@ func (e *Engine) commandDone(c *Client) {
 // when its wait ends.
 func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
+	shares := cl.Origin == OriginMaster && e.sharesClock(c)
 	start := e.lastNs
 	replied := c.Size()
 	e.KS.NoTouch = e.current.NoTouch // of who called, where a script runs the command
@@ -46,6 +47,10 @@ func (e *Engine) call(c *Ctx) {
 	// Of a script, only the commands that it calls have read anything.
 	if e.tracking.clients > 0 && cmd.Flags&(spec.ReadOnly|spec.NoMandatoryKeys) == spec.ReadOnly {
 		e.remember(c)
+	}
+	if shares {
+		e.noteApplied(c)
+		return
 	}
 	e.tick()
 	ns := e.lastNs - start

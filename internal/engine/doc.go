@@ -90,6 +90,7 @@
 //	confirm.go          replies that wait until replicas have the writes
 //	debugging.go        what DEBUG switches and shows
 //	gates.go            what may refuse a command
+//	masterbatch.go      what commands of the master's stream have in common
 //	call.go             running a handler and accounting for it
 //	nested.go           EXEC: commands within a command
 //	scriptrun.go        scripts and functions, and the commands that they call

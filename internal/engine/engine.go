@@ -102,8 +102,9 @@ type Engine struct {
 	ending   shutdownWait
 	failover failoverState
 	errs     map[string]int64
-	// masterErrors is of the commands of the master.
+	// masterErrors and applied are of the commands of the master.
 	masterErrors masterErrors
+	applied      applied
 	cmds         []CommandStats
 	mem          memoryState
 	huge         hugePages

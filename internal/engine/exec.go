@@ -28,7 +28,10 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	}
 	ctx := &e.ctx
 	w := e.writerOf(c)
-	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
+	// One literal would be put together elsewhere and copied, and the processor waits for what has
+	// just been written in smaller pieces.
+	*ctx = Ctx{}
+	ctx.Writer, ctx.E, ctx.Client, ctx.DB, ctx.Args, ctx.Now = w, e, c, c.db, argv, e.now
 	e.current = c
 	began, offset, at := e.lastNs, e.Feed.Offset(), len(w.Buf)
 	if e.timeless(c) {

@@ -3,18 +3,20 @@ package engine
 import (
 	"strconv"
 
+	"godwit/internal/invariant"
 	"godwit/internal/resp"
 )
 
 // Applied counts the bytes of the master's command that has just run, and passes them on to the
-// replicas of this server. Those of a transaction count when its EXEC has run: a link that is cut
-// in the middle goes on before the MULTI.
+// replicas of this server, see applied. Those of a transaction count when its EXEC has run: a link
+// that is cut in the middle goes on before the MULTI.
 func (e *Engine) Applied(c *Client, text []byte) {
 	m := e.repl.master
 	if m == nil || m.client != c {
 		return // the command has made the server a master
 	}
 	if c.multi != nil {
+		e.SettleApplied()
 		m.pending = append(m.pending, text...)
 		return
 	}
@@ -24,17 +26,23 @@ func (e *Engine) Applied(c *Client, text []byte) {
 			m.pending = nil
 		}
 	}
-	e.relay(text)
+	a := &e.applied
+	switch n := len(a.text); {
+	case n == 0:
+		a.text = text
+	case n < cap(a.text) && &a.text[:n+1][n] == &text[0]: // it lies behind what came before it
+		a.text = a.text[:n+len(text)]
+	default:
+		e.relay(a.text)
+		a.text = text
+	}
+	if invariant.Enabled || e.confirm.on {
+		e.SettleApplied() // the text is about to be overwritten; replies are held by the offset
+	}
 }
 
 // keepPending bounds the memory that one transaction leaves to the next.
 const keepPending = 64 << 10
-
-func (e *Engine) relay(text []byte) {
-	before := e.Feed.Offset()
-	e.Feed.Relay(text)
-	e.Feed.SetOffset(before + int64(len(text))) // also if nobody keeps the stream
-}
 
 // AckMaster tells the master how far this server is, and how much of that is on disk.
 func (e *Engine) AckMaster() {

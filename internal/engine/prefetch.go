@@ -39,9 +39,13 @@ func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 	p, db := &e.prefetch, c.db
 	p.n, p.values = 0, 0
 	worth := db.PrefetchWorth()
-	var last []byte
+	var name, key []byte // of the command before, the name only if it is not worth repeating
 	for _, argv := range commands {
 		if len(argv) < 2 {
+			continue
+		}
+		same := string(argv[1]) == string(key)
+		if same && string(argv[0]) == string(name) {
 			continue
 		}
 		cmd := e.table.Top(argv[0])
@@ -52,13 +56,18 @@ func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 		if len(keys) == 0 {
 			continue
 		}
-		e.prefetchLater(cmd, argv, keys[0])
-		if !worth || string(keys[0]) == string(last) {
+		again := same && cmd.FirstKey() == 1
+		if name, key = nil, nil; cmd.FirstKey() == 1 {
+			key = argv[1]
+		}
+		if !e.prefetchLater(cmd, argv, keys[0]) && key != nil {
+			name = argv[0]
+		}
+		if !worth || again {
 			continue // cached, or asked for
 		}
-		last = keys[0]
-		for _, key := range keys[:min(len(keys), prefetchKeys-p.n)] {
-			h := e.KS.Hash(key)
+		for _, k := range keys[:min(len(keys), prefetchKeys-p.n)] {
+			h := e.KS.Hash(k)
 			db.PrefetchBucket(h)
 			p.hashes[p.n] = h
 			p.n++
@@ -76,17 +85,18 @@ func (e *Engine) Warmup() *object.Warmup {
 	return &e.prefetch.warmup
 }
 
-// prefetchLater notes a command that reads parts of its first key's value.
-func (e *Engine) prefetchLater(cmd *spec.Command, argv [][]byte, key []byte) {
+// prefetchLater notes a command if it reads parts of its first key's value, and reports that.
+func (e *Engine) prefetchLater(cmd *spec.Command, argv [][]byte, key []byte) bool {
 	p := &e.prefetch
 	touch := &e.table.touch[cmd.ID()]
 	if touch.does == nil || touch.worth != nil && !touch.worth(e.KS.Heap) {
-		return
+		return false
 	}
 	if p.values < len(p.value) && cmd.AcceptsArgs(len(argv)) {
 		p.value[p.values] = prefetchValue{touch.does, key, argv}
 		p.values++
 	}
+	return true
 }
 
 // prefetchValues goes on with the values.

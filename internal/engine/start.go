@@ -25,7 +25,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e := &Engine{Cfg: cfg, Log: o.Log, table: table, clock: newClock(), errs: map[string]int64{},
 		ScriptLibraries: []script.Opener{lualib.Open}}
 	e.between = sync.NewCond(&e.mu)
-	e.discard.Stage = nowhere{}
+	e.discard.Stage, e.discard.Mute = nowhere{}, true
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}

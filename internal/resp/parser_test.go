@@ -46,6 +46,7 @@ func (r result) String() string {
 func feed(p *Parser, input []byte, lim *Limits, size func() int) result {
 	var r result
 	var buf []byte
+	quick := false // the last command that AppendWhole could parse was left to Next
 	for len(input) > 0 {
 		n := min(size(), len(input))
 		moved := append(make([]byte, 0, len(buf)+n), buf...)
@@ -55,7 +56,11 @@ func feed(p *Parser, input []byte, lim *Limits, size func() int) result {
 		buf = append(moved, input[:n]...)
 		input = input[n:]
 		for len(buf) > 0 {
-			argv, consumed, err := p.Next(buf, lim)
+			argv, consumed := p.AppendWhole(nil, buf, lim)
+			var err error
+			if quick = !quick; quick || consumed == 0 {
+				argv, consumed, err = p.Next(buf, lim)
+			}
 			if err != nil {
 				r.err = err.Error()
 				return r

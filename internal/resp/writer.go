@@ -35,6 +35,8 @@ type Writer struct {
 	Stage Stage
 	// Staged is how many bytes were handed to Stage, taken or not, since its owner has reset it.
 	Staged int
+	// Mute says that the replies are thrown away. Then those that take time to write are not.
+	Mute bool
 }
 
 // OK appends the status reply of most commands that have nothing to return.
@@ -51,7 +53,11 @@ func (w *Writer) Error(msg string) {
 }
 
 // Int appends an integer reply.
-func (w *Writer) Int(n int64) { w.Buf = redcon.AppendInt(w.Buf, n) }
+func (w *Writer) Int(n int64) {
+	if !w.Mute {
+		w.Buf = redcon.AppendInt(w.Buf, n)
+	}
+}
 
 // Bulk appends a bulk string. nil is sent as the empty string; use Null for null.
 func (w *Writer) Bulk(b []byte) {

@@ -63,6 +63,13 @@ func (a *ahead) parse(s *session, buf []byte, most int) (err error) {
 	}()
 	lim := &s.srv.limits
 	for a.n < most && len(buf) > 0 {
+		if args, used := s.parser.AppendWhole(a.args, buf, lim); used > 0 {
+			a.args = args
+			a.ends[a.n], a.used[a.n] = len(a.args), used
+			a.n++
+			buf = buf[used:]
+			continue
+		}
 		argv, used, err := s.parser.Next(buf, lim)
 		if err != nil {
 			return err

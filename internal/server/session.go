@@ -64,6 +64,9 @@ func (s *session) run(buf []byte) (n int) {
 			break
 		}
 	}
+	if s.cl.Origin == engine.OriginMaster {
+		s.srv.eng.SettleApplied()
+	}
 	s.running = false
 	return n
 }

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"encoding/binary"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 // names finds commands by the names that clients use, ignoring case.
 type names struct {
 	byName map[string]*Command
-	short  [shortSlots]shortName // A copy of the names in byName of at most ten letters.
+	short  [shortSlots]shortName // A copy of the names in byName that have a shortKey.
 	list   []*Command            // The top level, sorted by the entries' names.
 	former map[string]*Command   // The commands by the names that Rename took away. nil: none.
 }
@@ -63,9 +64,42 @@ func (n *names) indexShort() {
 	}
 }
 
-// shortKey packs a name of at most ten letters and dots into a word, ignoring case. It returns 0
-// for all other names.
-func shortKey(name []byte) (key uint64) {
+// shortKey packs a name of at most eight letters, or of ten letters and dots, into a word, ignoring
+// case. It returns 0 for all other names. Each command is looked up twice: when it is read ahead
+// and when it runs.
+func shortKey(name []byte) uint64 {
+	n := len(name)
+	if n == 0 || n > 8 {
+		return longKey(name)
+	}
+	const ones = 0x0101010101010101
+	have := uint64(ones) >> (64 - 8*n) // the bytes that there are
+	key := load(name) | 0x20*have
+	// The top bit of a byte of the sums says whether it is at least 'a', and whether it is beyond
+	// 'z'.
+	from, beyond := key+(0x80-'a')*have, key+(0x7f-'z')*have
+	if top := 0x80 * have; from&top == top && (beyond|key)&top == 0 {
+		return key
+	}
+	return longKey(name)
+}
+
+// load returns the bytes of a name of one to eight bytes as a word.
+func load(name []byte) uint64 {
+	switch n := len(name); {
+	case n == 8:
+		return binary.LittleEndian.Uint64(name)
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(name)) |
+			uint64(binary.LittleEndian.Uint32(name[n-4:]))<<(8*(n-4))
+	default:
+		return uint64(name[0]) | uint64(name[n/2])<<(8*(n/2)) | uint64(name[n-1])<<(8*(n-1))
+	}
+}
+
+// longKey is shortKey for the names that are not eight letters or fewer. The top bit of its keys is
+// set, of the others' it is not.
+func longKey(name []byte) (key uint64) {
 	if len(name) > 10 {
 		return 0
 	}
@@ -79,14 +113,13 @@ func shortKey(name []byte) (key uint64) {
 			return 0
 		}
 	}
-	return key
+	return key | 1<<63
 }
 
 func shortSlot(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> (64 - shortBits)) }
 
 // Top returns the command with that name, ignoring case, or nil. It does not search subcommands. It
-// does not allocate. Nearly every call is for a short name, and each command needs two calls: when
-// it is read ahead and when it runs.
+// does not allocate. Nearly every call is for a short name.
 func (n *names) Top(name []byte) *Command {
 	key := shortKey(name)
 	if key == 0 {

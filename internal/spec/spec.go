@@ -50,6 +50,7 @@ type derived struct {
 	firstKey int  // The index of the first key in argv if it is fixed, else 0.
 	numKeys  int  // The index of the number of keys, if firstKey depends on it: see LeadingKeys.
 	copies   bool // See CopiesValues.
+	quick    bool // See QuickWrite.
 	data     bool // It reads, changes or names what is in a database.
 	parent   *Command
 	subs     map[string]*Command
@@ -112,6 +113,9 @@ func (c *Command) FirstKey() int { return c.firstKey }
 
 // CopiesValues reports whether the command stores what it reads at another key.
 func (c *Command) CopiesValues() bool { return c.copies }
+
+// QuickWrite reports whether the command writes, and takes next to no time if it has few arguments.
+func (c *Command) QuickWrite() bool { return c.quick }
 
 // HasKeys reports whether the command can have key arguments. Names that are only routed like keys
 // do not count.

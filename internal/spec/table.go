@@ -109,6 +109,7 @@ func (c *Command) derive() {
 	case noComplexity:
 		c.Complexity = ""
 	}
+	c.quick = c.Flags&(Write|Blocking) == Write && (c.Is(Fast) || c.Complexity == "O(1)")
 	c.cats = c.categories()
 	c.data = c.HasKeys() || slices.ContainsFunc(c.cats, func(name string) bool {
 		return name == "keyspace" || name == "read" || name == "write"
