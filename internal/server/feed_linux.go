@@ -50,6 +50,9 @@ func (c *fdConn) NoDelay(on bool) {
 func (c *fdConn) fed() bool {
 	f := &c.feed
 	if f.next.stream != nil {
+		if f.stream == nil {
+			c.loop.streams++
+		}
 		f.stream, f.next.stream, f.active = f.next.stream, nil, true
 	}
 	if f.next.transfer != nil {
@@ -132,6 +135,9 @@ func (c *fdConn) dropFeed() {
 		if t != nil {
 			t.done(net.ErrClosed)
 		}
+	}
+	if f.stream != nil {
+		c.loop.streams--
 	}
 	*f = feed{}
 }

@@ -46,13 +46,14 @@ type loop struct {
 	in, out       []byte
 	inOff, outOff int
 
-	batch  []*fdConn // connections with input, or an end, to be handled under the executor
-	done   int       // how many of batch are handled or being handled
-	writes []*fdConn // connections with replies to be written after the batch
-	broken []*fdConn // connections whose socket failed while writing
-	spent  [][]byte  // buffers of replies that have been written
-	again  []*fdConn // connections whose turn ended before their input did
-	vec    [maxVec][]byte
+	batch   []*fdConn // connections with input, or an end, to be handled under the executor
+	done    int       // how many of batch are handled or being handled
+	writes  []*fdConn // connections with replies to be written after the batch
+	streams int       // connections of replicas that follow the stream
+	broken  []*fdConn // connections whose socket failed while writing
+	spent   [][]byte  // buffers of replies that have been written
+	again   []*fdConn // connections whose turn ended before their input did
+	vec     [maxVec][]byte
 
 	conns    []*fdConn // in no order; fdConn.index is the position
 	sweep    int       // the next of conns to look after, while timeout is set
@@ -224,11 +225,15 @@ func (l *loop) lent(b []byte) bool {
 // and clients that were pushed something.
 type order struct{ served, pushed int }
 
-// writeAll writes the replies of the batch. The executor is free meanwhile. Clients that had waited
-// come first, because they have waited longest. Clients that are pushed messages come last: writing
-// to them may take a system call for each of many, and meanwhile the clients that have their
-// replies send more, so that the next turn is larger.
+// writeAll writes the replies of the batch. The executor is free meanwhile. Replicas come first: what
+// a client has an answer to is then on its way to them, even if the process is killed in between.
+// Clients that had waited come next, because they have waited longest. Clients that are pushed
+// messages come last: writing to them may take a system call for each of many, and meanwhile the
+// clients that have their replies send more, so that the next turn is larger.
 func (l *loop) writeAll(o order) {
+	if l.streams > 0 {
+		l.writeStreams()
+	}
 	l.writeSome(l.writes[o.served:o.pushed])
 	l.writeSome(l.writes[:o.served])
 	l.writeSome(l.writes[o.pushed:])
@@ -238,10 +243,22 @@ func (l *loop) writeAll(o order) {
 
 func (l *loop) writeSome(list []*fdConn) {
 	for i, c := range list {
+		if c == nil {
+			continue // a replica, see writeStreams
+		}
 		c.dirty = false
 		list[i] = nil
 		if !c.closed && !c.write() {
 			l.broken = append(l.broken, c)
+		}
+	}
+}
+
+// writeStreams writes to the replicas.
+func (l *loop) writeStreams() {
+	for i, c := range l.writes {
+		if c.feed.stream != nil {
+			l.writeSome(l.writes[i : i+1])
 		}
 	}
 }
