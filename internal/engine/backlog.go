@@ -11,7 +11,7 @@ import (
 // ensureBacklog begins to keep the stream, if that is not done yet. It reports false if the system
 // has no memory for it.
 func (e *Engine) ensureBacklog() bool {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if s.backlog != nil {
 		return true
 	}
@@ -29,7 +29,7 @@ func (e *Engine) ensureBacklog() bool {
 
 // dropBacklog forgets the stream of the past. No replica may be following it.
 func (e *Engine) dropBacklog() {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if s.backlog == nil {
 		return
 	}
@@ -47,7 +47,7 @@ type BacklogInfo struct {
 
 // BacklogInfo returns what is kept of the stream.
 func (e *Engine) BacklogInfo() (b BacklogInfo) {
-	if l := e.repl.slaves.backlog; l != nil {
+	if l := e.repl.replicas.backlog; l != nil {
 		b.Active = true
 		b.First, b.History = l.History()
 		b.First++
@@ -58,7 +58,7 @@ func (e *Engine) BacklogInfo() (b BacklogInfo) {
 // feedReplicas has the replicas' connections write what the batch has sent. It is called at the end
 // of each batch, and costs a comparison if there is nothing.
 func (e *Engine) feedReplicas() {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if s.backlog == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (e *Engine) propagateAlive(argv ...[]byte) {
 
 // loseBacklog ends a history that has a gap, because the system has no memory.
 func (e *Engine) loseBacklog() {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	e.Log.Warning("The system has no memory for the replication backlog: %d replicas are "+
 		"disconnected, and need a full synchronization", len(s.list))
 	for _, r := range s.list {
@@ -163,7 +163,7 @@ func (m *ReplicationMemory) NotCounted() int64 { return m.Beyond + m.Snapshot + 
 
 // replicationMemory returns what replication takes.
 func (e *Engine) replicationMemory() (m ReplicationMemory) {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if s.backlog != nil {
 		m.Stream = s.backlog.Bytes()
 		m.Beyond = s.backlog.Extra()

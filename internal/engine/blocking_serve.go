@@ -163,7 +163,7 @@ func (e *Engine) EndWaits() {
 	if len(b.syncs) > 0 {
 		e.serveSynced()
 	}
-	if e.repl.slaves.acked {
+	if e.repl.replicas.acked {
 		e.serveAcked()
 		e.releaseConfirmed()
 	}
@@ -236,7 +236,7 @@ func (e *Engine) serveSynced() {
 // something.
 func (e *Engine) serveAcked() {
 	b := &e.blocking
-	e.repl.slaves.acked = false
+	e.repl.replicas.acked = false
 	keep := b.acks[:0]
 	for _, w := range b.acks {
 		if w.client.wait == w {

@@ -88,7 +88,7 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 	first := cl.held.add(part, cl.W.Buf[at:])
 	cl.W.Buf = cl.W.Buf[:at]
 	if first {
-		e.repl.slaves.ask = true
+		e.repl.replicas.ask = true
 		f.push(heldBy{cl, part.offset, e.Steady() + e.Cfg.MinReplicasAckTimeout})
 		if f.head == len(f.queue)-1 && e.Alarm != nil {
 			e.Alarm()

@@ -236,7 +236,7 @@ func (e *Engine) ResetStats() {
 	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory,
 		PeakMemoryAt: e.Stats.PeakMemoryAt}
 	e.KS.Stats, e.KS.A.Moves = keyspace.Stats{}, arena.Moves{}
-	e.repl.slaves.netOut -= e.ReplOutput()
+	e.repl.replicas.netOut -= e.ReplOutput()
 	clear(e.errs)
 	if h := e.script.host; h != nil {
 		h.Evicted = 0

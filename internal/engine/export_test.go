@@ -82,6 +82,6 @@ func (e *Engine) LimitedMemory() int64 { return e.limitedMemory() }
 // FollowStream begins to keep the stream, and returns a reader of it, as each replica has one.
 func (e *Engine) FollowStream() *backlog.Reader {
 	e.ensureBacklog()
-	r, _ := e.repl.slaves.backlog.Open(e.Feed.Offset())
+	r, _ := e.repl.replicas.backlog.Open(e.Feed.Offset())
 	return r
 }

@@ -20,7 +20,7 @@ func (e *Engine) StartFailover(o FailoverOptions) string {
 		return "ERR FAILOVER already in progress."
 	case e.repl.master != nil:
 		return "ERR FAILOVER is not valid when server is a replica."
-	case len(e.repl.slaves.list) == 0:
+	case len(e.repl.replicas.list) == 0:
 		return "ERR FAILOVER requires connected replicas."
 	case o.Force && (o.Timeout == 0 || o.Host == ""):
 		return "ERR FAILOVER with force option requires both a timeout and target HOST and IP."
@@ -47,7 +47,7 @@ func (e *Engine) StartFailover(o FailoverOptions) string {
 
 // replicaAt returns the replica that listens at an address, nil if there is none.
 func (e *Engine) replicaAt(host string, port int) *Replica {
-	for _, r := range e.repl.slaves.list {
+	for _, r := range e.repl.replicas.list {
 		if strings.EqualFold(r.Host(), host) && r.Port == int64(port) {
 			return r
 		}
@@ -94,7 +94,7 @@ func (e *Engine) failoverCron() {
 		e.giveRole()
 		return
 	}
-	for _, r := range e.repl.slaves.list {
+	for _, r := range e.repl.replicas.list {
 		if r.State != ReplicaOnline || r.acked != e.Feed.Offset() || r.Port == 0 ||
 			f.host != "" && r != e.replicaAt(f.host, f.port) {
 			continue

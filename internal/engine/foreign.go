@@ -56,7 +56,7 @@ func (e *Engine) refusesForeign(r *Replica) string {
 		return ""
 	}
 	list := strings.Join(has, ", ")
-	if t := &e.repl.slaves.foreign; t.mayTell(r.Name(), e.Steady()) {
+	if t := &e.repl.replicas.foreign; t.mayTell(r.Name(), e.Steady()) {
 		e.Log.Warning("Replica %s gets no synchronization, because it cannot hold %s. %s",
 			r.Name(), list, strings.Join(cures, " "))
 	}
@@ -79,7 +79,7 @@ func (e *Engine) countSpecial(s special, n int) int {
 // lacksStream returns a special that the stream from an offset on may have and the replica may
 // lack, "" if there is none.
 func (e *Engine) lacksStream(r *Replica, at int64) string {
-	for s, upto := range e.repl.slaves.foreign.upto {
+	for s, upto := range e.repl.replicas.foreign.upto {
 		if at <= upto && r.lacks(e, special(s)) {
 			return specialText[s].what
 		}
@@ -110,7 +110,7 @@ func (t *foreignState) mayTell(replica string, now int64) bool {
 // noteForeign is called when the stream has got a unit. If that may have commands of specials, the
 // replicas that lack them are disconnected before they are sent it.
 func (e *Engine) noteForeign() {
-	t := &e.repl.slaves.foreign
+	t := &e.repl.replicas.foreign
 	counts := e.specials()
 	was := t.counts
 	t.counts = counts
@@ -124,7 +124,7 @@ func (e *Engine) noteForeign() {
 
 // dropForeign disconnects the replicas that lack a special.
 func (e *Engine) dropForeign(s special) {
-	for _, r := range e.repl.slaves.list {
+	for _, r := range e.repl.replicas.list {
 		if r.State == ReplicaLoaded || r.Client.CloseASAP || !r.lacks(e, s) {
 			continue
 		}

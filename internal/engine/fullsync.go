@@ -41,7 +41,7 @@ const (
 
 // startFullSyncs begins a snapshot for replicas that have waited long enough, if none runs.
 func (e *Engine) startFullSyncs() {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if e.loading.on || e.loading.aside || e.Feed.InUnit() || e.ended {
 		return
 	}
@@ -74,7 +74,7 @@ func (e *Engine) startFullSyncs() {
 
 // fullSync begins a snapshot for replicas.
 func (e *Engine) fullSync(need syncNeed, members []*Replica) {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	f := &fullSync{members: members, began: e.Steady(), need: need,
 		id: e.repl.id, at: e.Feed.Offset()}
 	dest, err := e.openSync(f, need.diskless)
@@ -140,7 +140,7 @@ func (e *Engine) openSync(f *fullSync, diskless bool) (persist.SyncDest, error) 
 
 // snapshotMade follows the end of a snapshot: all bytes are in the pipe, or in the file.
 func (e *Engine) snapshotMade(f *fullSync, err error) {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if s.full = nil; f.pipe != nil {
 		s.made = append(s.made, f.pipe)
 	}

@@ -71,7 +71,7 @@ func (c *Ctx) beginSync() *Replica {
 		return nil
 	}
 	// What a master has changed until now is in no stream, so a new history begins.
-	if e.repl.slaves.backlog == nil && e.repl.master == nil {
+	if e.repl.replicas.backlog == nil && e.repl.master == nil {
 		e.NewReplID()
 		e.Log.Notice("Replication backlog created, my new replication ID is '%s'", e.repl.id)
 	}
@@ -85,7 +85,7 @@ func (c *Ctx) beginSync() *Replica {
 	e.leaveHub(cl)
 	e.Untrack(cl)
 	cl.Class = ClassReplica
-	e.repl.slaves.list = append(e.repl.slaves.list, r)
+	e.repl.replicas.list = append(e.repl.replicas.list, r)
 	e.Log.Notice("Replica %s asks for synchronization", r.Name())
 	if e.repl.master != nil && !r.CapGodwit && !r.RDBOnly {
 		e.Log.Notice("Replica %s gets what my master sends, byte for byte: it must be of the "+
@@ -116,7 +116,7 @@ func (e *Engine) goOn(r *Replica, id string, at int64) bool {
 			"which replica %s cannot hold", at, what, r.Name())
 		return false
 	}
-	reader, ok := h.slaves.backlog.Open(at - 1)
+	reader, ok := h.replicas.backlog.Open(at - 1)
 	if !ok {
 		b := e.BacklogInfo()
 		e.Log.Notice("Unable to partial resync with replica %s for lack of backlog (Replica "+
@@ -149,7 +149,7 @@ func (e *Engine) fullResync(r *Replica) {
 	}
 	if pause > 0 {
 		e.Log.Notice("The full synchronization of replica %s begins in %d ms", r.Name(), pause)
-	} else if e.repl.slaves.files.hold != nil {
+	} else if e.repl.replicas.files.hold != nil {
 		e.Log.Notice("Replica %s waits for the file that is being written", r.Name())
 	} else if e.persist.busy() {
 		e.Log.Notice("Another snapshot is running: replica %s waits for the next one", r.Name())

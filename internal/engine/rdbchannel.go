@@ -37,7 +37,7 @@ func (e *Engine) offerChannel(r *Replica) {
 // PairChannel makes the client the RDB channel of the replica with that client ID. It reports false
 // if there is none that waits for one.
 func (e *Engine) PairChannel(r *Replica, id uint64) bool {
-	for _, m := range e.repl.slaves.list {
+	for _, m := range e.repl.replicas.list {
 		if m.Client.ID == id && m.State == ReplicaPairs && m.channel == nil && m != r &&
 			r.main == nil && r.State == ReplicaNone {
 			m.channel, r.main, r.RDBOnly = r, m, true
@@ -50,7 +50,7 @@ func (e *Engine) PairChannel(r *Replica, id uint64) bool {
 // pin makes a place in the stream the replica's own. It reports false if the backlog does not have
 // it.
 func (e *Engine) pin(r *Replica, at int64) bool {
-	reader, ok := e.repl.slaves.backlog.Open(at)
+	reader, ok := e.repl.replicas.backlog.Open(at)
 	if !ok {
 		return false
 	}

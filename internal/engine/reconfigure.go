@@ -55,7 +55,7 @@ func (e *Engine) adopt(names []string) {
 	if slices.Contains(names, "requirepass") {
 		e.ApplyRequirePass()
 	}
-	if l := e.repl.slaves.backlog; l != nil && slices.Contains(names, "repl-backlog-size") {
+	if l := e.repl.replicas.backlog; l != nil && slices.Contains(names, "repl-backlog-size") {
 		l.Resize(e.Cfg.ReplBacklogSize)
 	}
 	e.countGood()

@@ -5,7 +5,7 @@ import "slices"
 // replicationCron does what replicas need of time: pings, timeouts, delayed snapshots, the end of
 // the backlog. It is called in every turn of the cron.
 func (e *Engine) replicationCron() {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if s.backlog == nil && len(s.list) == 0 {
 		return
 	}
@@ -49,7 +49,7 @@ func (e *Engine) careForReplica(r *Replica) {
 	_, silent := r.Acked(e)
 	switch {
 	case r.State == ReplicaWaits,
-		e.repl.slaves.full.writes(r): // to a file: the replica is sent nothing yet
+		e.repl.replicas.full.writes(r): // to a file: the replica is sent nothing yet
 		e.say(r, "\n")
 	case r.State == ReplicaPairs && (r.channel == nil || r.channel.State == ReplicaNone) &&
 		e.Steady()-r.since > limit:
@@ -69,7 +69,7 @@ func (e *Engine) careForReplica(r *Replica) {
 // expireBacklog forgets the stream when there have been no replicas for repl-backlog-ttl. What is
 // changed from then on is in no stream, so a new history begins.
 func (e *Engine) expireBacklog() {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	ttl := e.Cfg.ReplBacklogTTL
 	if ttl == 0 || s.backlog == nil || e.repl.master != nil || e.confirm.on ||
 		e.Steady()-s.alone <= ttl*1000 {
@@ -83,7 +83,7 @@ func (e *Engine) expireBacklog() {
 // dropReplicas ends the connections of all replicas: what they have is not what this server has
 // any more. Those that come back get a full sync, unless the new history has theirs.
 func (e *Engine) dropReplicas() {
-	for _, r := range slices.Clone(e.repl.slaves.list) {
+	for _, r := range slices.Clone(e.repl.replicas.list) {
 		e.Kill(r.Client)
 	}
 }

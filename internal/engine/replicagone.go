@@ -9,11 +9,11 @@ func (e *Engine) forgetReplica(c *Client) {
 		return
 	}
 	c.replica = nil
-	e.repl.slaves.netOut += r.streamed()
+	e.repl.replicas.netOut += r.streamed()
 	if r.reader != nil {
 		r.reader.Close()
 	}
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if i := slices.Index(s.list, r); i >= 0 {
 		s.list = slices.Delete(s.list, i, i+1)
 		if s.alone = e.Steady(); r.State == ReplicaOnline {

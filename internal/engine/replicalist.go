@@ -17,7 +17,7 @@ func (e *Engine) ReplicaOf(c *Client) *Replica {
 
 // Replicas calls fn for each replica, in the order in which they came. An RDB channel is none.
 func (e *Engine) Replicas(fn func(r *Replica)) {
-	for _, r := range e.repl.slaves.list {
+	for _, r := range e.repl.replicas.list {
 		if r.main == nil {
 			fn(r)
 		}
@@ -114,7 +114,7 @@ func (e *Engine) enterState(r *Replica, s ReplicaState) {
 
 // countGood counts the replicas that are online and not silent for too long.
 func (e *Engine) countGood() {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	s.good = 0
 	for _, r := range s.list {
 		if _, silent := r.Acked(e); r.State == ReplicaOnline &&
@@ -126,8 +126,8 @@ func (e *Engine) countGood() {
 
 // ReplOutput returns the number of bytes that replicas were sent.
 func (e *Engine) ReplOutput() int64 {
-	n := e.repl.slaves.netOut
-	for _, r := range e.repl.slaves.list {
+	n := e.repl.replicas.netOut
+	for _, r := range e.repl.replicas.list {
 		n += r.streamed()
 	}
 	return n
@@ -142,10 +142,10 @@ func (r *Replica) streamed() int64 {
 }
 
 // GoodReplicas returns the number of replicas that count for min-replicas-to-write.
-func (e *Engine) GoodReplicas() int { return e.repl.slaves.good }
+func (e *Engine) GoodReplicas() int { return e.repl.replicas.good }
 
 // lacksReplicas reports whether too few replicas are there for writes.
 func (e *Engine) lacksReplicas() bool {
 	return e.Cfg.MinReplicasToWrite > 0 && e.Cfg.MinReplicasMaxLag > 0 &&
-		e.repl.master == nil && int64(e.repl.slaves.good) < int64(e.Cfg.MinReplicasToWrite)
+		e.repl.master == nil && int64(e.repl.replicas.good) < int64(e.Cfg.MinReplicasToWrite)
 }

@@ -12,10 +12,10 @@ package engine
 // begins a history of its own with the second half of the old one: id2 is the old one's name, and
 // until the offset second both are the same.
 type replication struct {
-	id, id2 string // 40 hexadecimal characters; id2 is "" if there is none
-	second  int64  // the first offset that id2 does not have, -1 if there is none
-	master  *Master
-	slaves  replicas
+	id, id2  string // 40 hexadecimal characters; id2 is "" if there is none
+	second   int64  // the first offset that id2 does not have, -1 if there is none
+	master   *Master
+	replicas replicas
 }
 
 // IsReplica reports whether the server copies a master's data.
@@ -49,7 +49,7 @@ func (e *Engine) joinHistory(id string, offset int64) {
 	e.repl.id, e.repl.id2, e.repl.second = id, "", -1
 	e.Feed.SetOffset(offset)
 	e.confirm.newHistory(offset)
-	for s, upto := range e.repl.slaves.foreign.upto {
-		e.repl.slaves.foreign.upto[s] = min(upto, offset)
+	for s, upto := range e.repl.replicas.foreign.upto {
+		e.repl.replicas.foreign.upto[s] = min(upto, offset)
 	}
 }

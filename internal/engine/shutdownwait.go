@@ -36,7 +36,7 @@ func (e *Engine) AwaitReplicas(o ShutdownOptions) bool {
 	e.Pause(PauseShutdown, math.MaxInt64, false)
 	s.on.Store(true)
 	s.o, s.until = o, e.Steady()+int64(e.Cfg.ShutdownTimeout)*1000
-	e.repl.slaves.ask = true
+	e.repl.replicas.ask = true
 	return true
 }
 

@@ -161,7 +161,7 @@ func (h storeHost) Replication() (p persist.ReplPoint, ok bool) { return h.replP
 
 // Reselect implements persist.Host.
 func (h storeHost) Reselect() bool {
-	l := h.repl.slaves.backlog
+	l := h.repl.replicas.backlog
 	if l == nil || h.repl.master != nil {
 		return false
 	}

@@ -31,7 +31,7 @@ func (e *Engine) fileServes(r *Replica, id string, at int64) bool {
 // serveFromFiles begins the synchronization of all replicas that wait for a snapshot and can have a
 // file.
 func (e *Engine) serveFromFiles() {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	store := e.persist.store
 	if store == nil || s.backlog == nil ||
 		s.files.held == nil && !slices.ContainsFunc(s.list, (*Replica).waits) {
@@ -53,7 +53,7 @@ func (e *Engine) serveFromFiles() {
 // holdStream pins the stream from the moment of a file that is being written, while a replica waits
 // for it, and as long as the output limit of a replica allows. f may be nil.
 func (e *Engine) holdStream(f *persist.SnapshotFile) {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	h := &s.files
 	wanted := f != nil && slices.ContainsFunc(s.list, func(r *Replica) bool {
 		return r.waits() && e.fileServes(r, f.Point.ID, f.Point.Offset)
@@ -77,7 +77,7 @@ func (e *Engine) holdStream(f *persist.SnapshotFile) {
 // filesComing reports whether replicas that are due wait for a file rather than for a snapshot of
 // their own.
 func (e *Engine) filesComing() bool {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if s.files.hold != nil {
 		return true
 	}
@@ -93,7 +93,7 @@ func (e *Engine) filesComing() bool {
 // serveFromFile begins to send the replica a complete file and the stream from there on, and
 // reports whether it can.
 func (e *Engine) serveFromFile(r *Replica, f *persist.SnapshotFile) bool {
-	s := &e.repl.slaves.files
+	s := &e.repl.replicas.files
 	name := r.Name()
 	if !e.fileServes(r, f.Point.ID, f.Point.Offset) || s.sent[name] == f ||
 		!f.Serves(r.target(e)) || e.Feed.Offset()-f.Point.Offset > f.Size() {
@@ -125,7 +125,7 @@ func (e *Engine) serveFromFile(r *Replica, f *persist.SnapshotFile) bool {
 // joinSyncFile lets the replica have a file that was begun for others which need the same, and
 // reports whether there is one.
 func (e *Engine) joinSyncFile(r *Replica) bool {
-	f := e.repl.slaves.filed
+	f := e.repl.replicas.filed
 	if f == nil || f.need != e.needOf(r) || !e.fileServes(r, f.id, f.at) || f.names[r.Name()] ||
 		!e.beginLoading(r, f.at) {
 		return false
@@ -147,7 +147,7 @@ func (e *Engine) sendSyncFile(f *fullSync, r *Replica) {
 
 // releaseSyncFile counts a replica that needs the file no more.
 func (e *Engine) releaseSyncFile(f *fullSync) {
-	if f.file.release(1); f.file.uses == 0 && e.repl.slaves.filed == f {
-		e.repl.slaves.filed = nil
+	if f.file.release(1); f.file.uses == 0 && e.repl.replicas.filed == f {
+		e.repl.replicas.filed = nil
 	}
 }

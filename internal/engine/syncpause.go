@@ -36,7 +36,7 @@ func (e *Engine) noteLostSync(r *Replica) {
 		return
 	}
 	r.lost = true
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	if s.lost == nil {
 		s.lost = map[string]*lostSyncs{}
 	}
@@ -55,13 +55,13 @@ func (e *Engine) noteLostSync(r *Replica) {
 func (e *Engine) settle(r *Replica) {
 	if !r.settled {
 		r.settled = true
-		delete(e.repl.slaves.lost, r.Name())
+		delete(e.repl.replicas.lost, r.Name())
 	}
 }
 
 // syncPause returns how many ms a replica's full synchronization has to wait.
 func (e *Engine) syncPause(r *Replica) int64 {
-	l := e.repl.slaves.lost[r.Name()]
+	l := e.repl.replicas.lost[r.Name()]
 	if l == nil {
 		return 0
 	}
@@ -70,9 +70,9 @@ func (e *Engine) syncPause(r *Replica) int64 {
 
 // forgetLostSyncs forgets what is long ago.
 func (e *Engine) forgetLostSyncs() {
-	for name, l := range e.repl.slaves.lost {
+	for name, l := range e.repl.replicas.lost {
 		if e.Steady()-l.at > forgetSyncs {
-			delete(e.repl.slaves.lost, name)
+			delete(e.repl.replicas.lost, name)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (e *Engine) sendFile(r *Replica, file io.Reader, size int64, done func()) {
 func (e *Engine) transfer(r *Replica, write func(net.Conn, *int64) error, done func()) {
 	c, sent := r.Client, int64(0)
 	r.conn.Transfer(func(w net.Conn) error { return write(w, &sent) }, func(err error) {
-		e.repl.slaves.netOut += sent
+		e.repl.replicas.netOut += sent
 		e.Stats.NetOut += sent
 		done()
 		if c.replica == r {

@@ -7,7 +7,7 @@ import "godwit/internal/object"
 // Acknowledge notes that a replica has the stream up to an offset, and on disk up to another one,
 // -1 if it does not say. The first one after a snapshot begins the stream.
 func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
-	s := &e.repl.slaves
+	s := &e.repl.replicas
 	switch r.State {
 	case ReplicaOnline:
 	case ReplicaBoth: // likewise, but the stream has begun
@@ -45,7 +45,7 @@ func (e *Engine) noteConfirmed() {
 		return
 	}
 	f.acks = f.acks[:0]
-	for _, r := range e.repl.slaves.list {
+	for _, r := range e.repl.replicas.list {
 		switch {
 		case r.State != ReplicaOnline:
 		case e.Cfg.MinReplicasAckFsync:
@@ -77,7 +77,7 @@ func (e *Engine) say(r *Replica, line string) {
 // AckedBy returns how many replicas have all that the client has written: in memory, or on disk.
 func (e *Engine) AckedBy(c *Client, onDisk bool) (n int64) {
 	written := min(c.written, e.Feed.Offset()) // it may be of another history
-	for _, r := range e.repl.slaves.list {
+	for _, r := range e.repl.replicas.list {
 		has := r.acked
 		if onDisk {
 			has = r.synced
@@ -101,5 +101,5 @@ func (c *Ctx) BlockUntilAcked(log bool, deadline int64, onTimeout func(*Ctx)) {
 	if log {
 		b.syncs = append(b.syncs, c.Client.wait)
 	}
-	c.E.repl.slaves.ask = true
+	c.E.repl.replicas.ask = true
 }

@@ -225,8 +225,8 @@ func (l *loop) lent(b []byte) bool {
 // and clients that were pushed something.
 type order struct{ served, pushed int }
 
-// writeAll writes the replies of the batch. The executor is free meanwhile. Replicas come first: what
-// a client has an answer to is then on its way to them, even if the process is killed in between.
+// writeAll writes the replies of the batch. The executor is free meanwhile. Replicas come first:
+// what a client has an answer to is then on its way to them, even if the process is killed.
 // Clients that had waited come next, because they have waited longest. Clients that are pushed
 // messages come last: writing to them may take a system call for each of many, and meanwhile the
 // clients that have their replies send more, so that the next turn is larger.
