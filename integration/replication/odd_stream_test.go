@@ -156,23 +156,27 @@ func ownDisk(t *testing.T, dir, size string) []string {
 func TestFewerDatabases(t *testing.T) {
 	pairs := []pair{{redis7, godwit}, {redis8, godwit}, {valkey9, godwit}, {godwit, godwit}}
 	forPairs(t, pairs, func(t *testing.T, p pair) {
-		for _, multi := range []bool{false, true} {
+		for _, unit := range [][]string{
+			{"SELECT 9", "SET a nine"},
+			{"SELECT 9", "MULTI", "SET a nine", "SET b nine", "EXEC"},
+			{"SWAPDB 0 9", "SET b nine"},
+			{"MOVE m 9", "SET b nine"},
+			{"COPY a c DB 9", "SET b nine"},
+		} {
 			master, replica := p.run(t, p.master), p.run(t, p.replica, "--databases", "4")
-			do(t, master, "SET", "a", "zero")
+			do(t, master, "MSET", "a", "zero", "m", "zero")
 			link(t, replica, master.Addr)
 			c := master.Client(t)
-			c.Queue("SELECT", 9)
-			if multi {
-				c.Queue("MULTI")
-			}
-			c.Queue("SET", "a", "nine")
-			c.Queue("SET", "b", "nine")
-			if multi {
-				c.Queue("EXEC")
+			for _, line := range unit {
+				var args []any
+				for word := range strings.FieldsSeq(line) {
+					args = append(args, word)
+				}
+				c.Queue(args...)
 			}
 			_, err := c.Pipeline()
 			require.NoError(t, err)
-			require.NoError(t, replica.WaitLog("it uses database \"9\", and here there are 4"))
+			require.NoError(t, replica.WaitLog("a database that is not here (databases 4)"))
 			require.NoError(t, replica.WaitNoLink())
 			require.Equal(t, "zero", do(t, replica, "GET", "a"))
 			require.Equal(t, "0", do(t, replica, "EXISTS", "b"))

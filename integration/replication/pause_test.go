@@ -52,7 +52,8 @@ func testReplPause(t *testing.T, p pair, place string) {
 	require.Eventually(t, func() bool { return stopped(stops) }, testserver.Patience,
 		5*time.Millisecond)
 	endWrites()
-	defer repeat(func() { _ = stops.Signal(syscall.SIGCONT) })() // Redis may stop more than once
+	// With -pairs: Redis stops more than once.
+	defer repeat(func() { _ = stops.Signal(syscall.SIGCONT) })()
 	require.NoError(t, stops.WaitLog("Process has been continued."))
 	require.NoError(t, replica.WaitLink())
 	require.NoError(t, master.WaitSame(replica))

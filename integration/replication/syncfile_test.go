@@ -101,6 +101,35 @@ func TestSyncFromChangedFile(t *testing.T) {
 	require.False(t, logged(master, "gets the file"))
 }
 
+// TestSyncNotFromFile changes the data in ways that no stream tells, behind a file or while it is
+// written: no replica gets that.
+func TestSyncNotFromFile(t *testing.T) {
+	t.Parallel()
+	for _, change := range [][]any{
+		{"DEBUG", "POPULATE", "100"},
+		{"EVAL", "redis.set_repl(redis.REPL_AOF) redis.call('set', 'k', 'v')", "0"},
+	} {
+		for _, running := range []bool{false, true} {
+			master := godwit.Run(t, "--repl-diskless-sync-delay", "0")
+			keepsStream(t, master)
+			addBulk(t, master)
+			if running {
+				do(t, master, "DEBUG", "POPULATE", "30", "x")
+				slowSaves(t, master)
+			}
+			do(t, master, "BGSAVE")
+			if !running {
+				waitSaved(t, master)
+			}
+			do(t, master, change...)
+			replica := godwit.Run(t)
+			link(t, replica, master.Addr)
+			require.NoError(t, master.WaitSame(replica))
+			require.False(t, logged(master, "gets the file"))
+		}
+	}
+}
+
 // comingFile is a file that is being written, or about to be.
 type comingFile struct {
 	name       string
@@ -153,9 +182,9 @@ func TestSyncJoinsFile(t *testing.T) {
 				master := p.run(t, p.master, append(args, c.args...)...)
 				fill(t, master, seed, 300, redis7) // no deadlines of fields: not all can read them
 				addBulk(t, master)
+				replica := p.run(t, p.replica)
 				c.begin(t, p, master)
 				before := scans(master)
-				replica := p.run(t, p.replica)
 				require.NoError(t, replica.Follow(master))
 				require.NoError(t, master.WaitLog(c.wait))
 				fill(t, master, seed+1, 300, redis7)

@@ -183,6 +183,7 @@ func debugPopulate(c *engine.Ctx) {
 			return
 		}
 	}
+	c.E.ForgetFiles()
 	var key, value []byte
 	for i := range count {
 		key = strconv.AppendInt(append(append(key[:0], prefix...), ':'), i, 10)

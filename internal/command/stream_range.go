@@ -4,6 +4,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/stream"
+	"strconv"
 )
 
 func xlenCmd(c *engine.Ctx) {
@@ -132,6 +133,13 @@ func xsetidCmd(c *engine.Ctx) {
 	// 0-0 says nothing, as in Redis, unless it is propagateGaps that says it.
 	if !a.deleted.IsZero() || a.undeletes && c.Obeyed() {
 		s.MaxDeleted = a.deleted
+	}
+	if a.undeletes && !c.Obeyed() { // whoever obeys would take it for what propagateGaps says
+		argv := [][]byte{c.Args[0], key, c.Args[2]}
+		if a.added >= 0 {
+			argv = append(argv, []byte("ENTRIESADDED"), strconv.AppendInt(nil, a.added, 10))
+		}
+		c.PropagateAs(argv...)
 	}
 	c.OK()
 	c.Notify(keyspace.EvStream, "xsetid", key)

@@ -48,6 +48,9 @@ func (e *Engine) call(c *Ctx) {
 	if e.tracking.clients > 0 && cmd.Flags&(spec.ReadOnly|spec.NoMandatoryKeys) == spec.ReadOnly {
 		e.remember(c)
 	}
+	if c.failed && e.masterErrors.database {
+		e.lacksDatabase(c)
+	}
 	if shares {
 		e.noteApplied(c)
 		return

@@ -78,9 +78,6 @@ func (e *Engine) dispatch(c *Ctx) bool {
 		e.reject(c, cmd, msg)
 		return msg != held
 	}
-	if c.Client.Origin == OriginMaster && e.lacksDatabase(c) {
-		return true
-	}
 	if c.Client.multi != nil && cmd.Flags&(spec.InMulti|spec.LeavesMulti) == 0 {
 		e.queue(c)
 	} else {

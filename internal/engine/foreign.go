@@ -17,7 +17,7 @@ var specialText = [numSpecials]struct{ what, cure string }{
 		"Claim or acknowledge the entries, or set repl-foreign-sketches send if the replica is a " +
 			"Redis 8.8 or later."},
 	{"hashes whose fields have deadlines (HEXPIRE, HSETEX)",
-		"Delete them, or set rdb-version 12 if the replica is a Redis 7.4 or later."},
+		"Delete them, or set rdb-version 12 if the replica is a Redis 8 or later."},
 }
 
 // specials counts what there is.

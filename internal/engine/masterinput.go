@@ -1,7 +1,5 @@
 package engine
 
-import "strconv"
-
 // CheckMasterInput gives up the link to the master if more of its stream waits than may. n is what
 // the connection of its client holds, in bytes. held says that the commands are held back, for
 // example by CLIENT PAUSE: then nothing is wrong with them.
@@ -29,19 +27,3 @@ func (e *Engine) CheckMasterInput(c *Client, n int64, held bool) {
 // heapShare is how much a byte that lives in Go's heap takes there: the collector lets the heap
 // grow to twice that.
 const heapShare = 2
-
-// lacksDatabase gives up the link to the master if a command of it selects a database that is not
-// here, and reports that. What follows would change another one.
-func (e *Engine) lacksDatabase(c *Ctx) bool {
-	if c.Cmd.Name != "select" || len(c.Args) != 2 {
-		return false
-	}
-	if n, err := strconv.Atoi(string(c.Args[1])); err == nil && n >= 0 && n < e.KS.Databases() {
-		return false
-	}
-	e.Log.Warning("Closing the link to the master: it uses database %.32q, and here there are %d "+
-		"(databases)", c.Args[1], e.KS.Databases())
-	e.distrustMaster(c.Client)
-	c.Client.CloseASAP = true
-	return true
-}

@@ -52,3 +52,13 @@ func (e *Engine) distrustMaster(c *Client) {
 		m.cached, m.odd = false, true
 	}
 }
+
+// lacksDatabase gives up the link to the master, of which a command needs a database that is not
+// here. What follows would change another one.
+func (e *Engine) lacksDatabase(c *Ctx) {
+	e.masterErrors.database = false
+	e.Log.Warning("Closing the link to the master: '%s' needs a database that is not here "+
+		"(databases %d)", c.Cmd.FullName(), e.KS.Databases())
+	e.distrustMaster(c.Client)
+	c.Client.CloseASAP = true
+}

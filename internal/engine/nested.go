@@ -81,7 +81,9 @@ func (c *Ctx) ExecMulti(conditions func(c *Ctx) (hold bool, err string)) {
 		} else {
 			e.call(n)
 		}
-		e.unnest()
+		if e.unnest(); cl.CloseASAP && cl.Origin == OriginMaster {
+			break // see lacksDatabase
+		}
 	}
 	e.EndUnit()
 	e.endMulti(cl)

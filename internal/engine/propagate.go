@@ -23,10 +23,23 @@ func (e *Engine) ownTargets() propagation.Targets {
 // propagate sends one command, as a unit of its own or as a part of the open one.
 func (e *Engine) propagate(db int, argv [][]byte) {
 	to := e.targets()
-	if to == propagation.Replicas {
+	switch {
+	case to == propagation.Replicas:
 		e.persist.strayed = true
+	case to&propagation.Replicas == 0 && e.repl.master == nil: // redis.set_repl
+		e.ForgetFiles()
 	}
 	e.Feed.Send(to, db, argv)
+}
+
+// ForgetFiles is called when the data set changes in a way that replicas are not told of: from then
+// on they are sent no file of before.
+func (e *Engine) ForgetFiles() {
+	if e.persist.store != nil {
+		e.persist.store.ForgetFiles()
+	}
+	e.repl.replicas.files.release()
+	e.repl.replicas.filed = nil
 }
 
 // PropagateAs propagates argv in place of the command as it came. argv is copied. Several calls

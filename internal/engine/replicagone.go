@@ -19,7 +19,9 @@ func (e *Engine) forgetReplica(c *Client) {
 		if s.alone = e.Steady(); r.State == ReplicaOnline {
 			e.Log.Notice("Connection with replica %s lost.", r.Name())
 		}
-		e.noteRefusedSync(r)
+		if !c.CloseASAP {
+			e.noteRefusedSync(r)
+		}
 		e.countGood()
 	}
 	if s.full != nil {

@@ -69,7 +69,7 @@ func (e *Engine) Reload(from persist.Source, empty bool) error {
 	e.Feed.Detach(targets) // what is loaded is no news
 	e.BeginLoading(0)
 	err := s.store.Load(from)
-	s.store.ForgetFiles()
+	e.ForgetFiles()
 	e.EndLoading()
 	e.Feed.Reattach(targets)
 	if from == persist.FromAOF {

@@ -33,6 +33,6 @@ type specialCounts [numSpecials]specialCount
 // foreignState is what is known of the specials in the stream: of what replicas may lack.
 type foreignState struct {
 	upto   [numSpecials]int64 // offset up to which the stream may have commands of one
-	counts specialCounts      // as of the end of the last batch
+	counts specialCounts      // as of the last unit
 	told   map[string]int64   // steady ms when a replica's refusal was logged last, by its name
 }

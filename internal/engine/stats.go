@@ -99,6 +99,7 @@ func (e *Engine) noteMasterError(cmd *spec.Command, msg string) {
 		name = cmd.FullName()
 	}
 	m := &e.masterErrors
+	m.database = m.database || msg == ErrDBIndex
 	if sec := e.Steady() / 1000; sec != m.second {
 		m.second, m.logged = sec, 0
 	}
@@ -118,6 +119,7 @@ func (e *Engine) noteMasterError(cmd *spec.Command, msg string) {
 type masterErrors struct {
 	second, logged int64 // errors in a second
 	diskAt         int64 // steady ms of the last warning about the disk
+	database       bool  // one needs a database that is not here; see lacksDatabase
 }
 
 // maxErrorLines is how many errors of the master's commands are logged in a second.

@@ -19,6 +19,7 @@ type SnapshotFile struct {
 	Point ReplPoint
 	Base  bool
 
+	stale  bool // see ForgetFiles
 	fs     vfs.FS
 	format *RDBFormat // nil when the file is complete
 
@@ -80,7 +81,7 @@ func (s *Store) snapshotFile(format *RDBFormat, base bool) *SnapshotFile {
 
 // complete notes that the file has got its name. It returns nil if that is not worth anything.
 func (f *SnapshotFile) complete(path string) *SnapshotFile {
-	if f == nil {
+	if f == nil || f.stale {
 		return nil
 	}
 	info, err := f.fs.Stat(path)
@@ -108,14 +109,24 @@ func (s *Store) RecentFiles() (list []*SnapshotFile) {
 // ComingFile returns the file that is being written, nil if there is none. It is one of RecentFiles
 // when it is complete.
 func (s *Store) ComingFile() *SnapshotFile {
+	f := s.recent.coming
 	if s.job != nil && s.job.file != nil {
-		return s.job.file
+		f = s.job.file
 	}
-	return s.recent.coming
+	if f == nil || f.stale {
+		return nil
+	}
+	return f
 }
 
-// ForgetFiles empties the list: the data set is another one now.
-func (s *Store) ForgetFiles() { s.recent.save, s.recent.base = nil, nil }
+// ForgetFiles empties the list, and has no file that is being written come to it: the data set has
+// changed in a way that no stream tells.
+func (s *Store) ForgetFiles() {
+	if f := s.ComingFile(); f != nil {
+		f.stale = true
+	}
+	s.recent = recentFiles{}
+}
 
 // ForgetFile takes a file off the RecentFiles.
 func (s *Store) ForgetFile(f *SnapshotFile) {
