@@ -124,7 +124,8 @@ bench-streams: ## streams beside the same, at most 10 minutes
 	$(GO) run ./bench -only streammemory,streams,bigstream -o bench/STREAMS.md -readme README.md
 
 bench-replication: ## full syncs, replicas and their lag beside Redis 8 and Valkey 9
-	$(GO) run ./bench -only fullsync,onereplica,lag -against redis8,valkey9 -o bench/REPLICATION.md
+	$(GO) run ./bench -only fullsync,onereplica,lag -against redis8,valkey9 \
+		-o bench/REPLICATION.md -readme README.md
 
 bench-persist: ## snapshots, files and the log beside the same, at most 10 minutes
 	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md -readme README.md

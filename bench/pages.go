@@ -14,14 +14,15 @@ import (
 // The figures on the pages are made from the reports, by `make figures` and at the end of `make
 // bench`. The reports are the only place where a figure is written down.
 const (
-	resultsPath    = "bench/RESULTS.md"
-	persistPath    = "bench/PERSIST.md"
-	streamsPath    = "bench/STREAMS.md"
-	benchmarksPath = "docs/benchmarks.md"
+	resultsPath     = "bench/RESULTS.md"
+	persistPath     = "bench/PERSIST.md"
+	replicationPath = "bench/REPLICATION.md"
+	streamsPath     = "bench/STREAMS.md"
+	benchmarksPath  = "docs/benchmarks.md"
 )
 
 // reportPaths lists the reports.
-var reportPaths = []string{resultsPath, persistPath, streamsPath}
+var reportPaths = []string{resultsPath, persistPath, replicationPath, streamsPath}
 
 // noise is the share by which a figure may be worse without being listed as a loss.
 const noise = 0.05

@@ -1,10 +1,11 @@
 package command
 
 import (
+	"strconv"
+
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/stream"
-	"strconv"
 )
 
 func xlenCmd(c *engine.Ctx) {

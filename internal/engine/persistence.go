@@ -37,7 +37,6 @@ func (s *persistState) saved(e *Engine) {
 }
 
 // busy reports whether a save runs, or the base of a rewrite is being written.
-
 func (s *persistState) busy() bool { return s.store != nil && s.store.Busy() }
 
 // aofInfo returns the append-only file's state.

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"godwit/internal/persist"
@@ -61,17 +62,25 @@ func (e *Engine) holdStream(f *persist.SnapshotFile) {
 	if !wanted || h.held != f {
 		h.release()
 	}
-	limit := e.Cfg.OutputLimits[ClassReplica].Hard
 	switch {
 	case !wanted:
 	case h.held == nil:
 		if reader, ok := s.backlog.Open(f.Point.Offset); ok {
 			h.held, h.hold = f, reader
 		}
-	case h.hold != nil && limit > 0 && h.hold.Lag() > max(limit, e.Cfg.ReplBacklogSize)/2:
+	case h.hold != nil && h.hold.Lag() > e.mostBehind():
 		h.release()
 		h.held = f // there is no second attempt
 	}
+}
+
+// mostBehind returns how far, in bytes of the stream, a file may be behind: half of what a replica
+// is cut off at.
+func (e *Engine) mostBehind() int64 {
+	if limit := e.Cfg.OutputLimits[ClassReplica].Hard; limit > 0 {
+		return max(limit, e.Cfg.ReplBacklogSize) / 2
+	}
+	return math.MaxInt64
 }
 
 // filesComing reports whether replicas that are due wait for a file rather than for a snapshot of
@@ -96,7 +105,7 @@ func (e *Engine) serveFromFile(r *Replica, f *persist.SnapshotFile) bool {
 	s := &e.repl.replicas.files
 	name := r.Name()
 	if !e.fileServes(r, f.Point.ID, f.Point.Offset) || s.sent[name] == f ||
-		!f.Serves(r.target(e)) || e.Feed.Offset()-f.Point.Offset > f.Size() {
+		!f.Serves(r.target(e)) || e.Feed.Offset()-f.Point.Offset > min(f.Size(), e.mostBehind()) {
 		return false
 	}
 	file, err := f.Open()
