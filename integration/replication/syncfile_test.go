@@ -101,16 +101,18 @@ func TestSyncFromChangedFile(t *testing.T) {
 	require.False(t, logged(master, "gets the file"))
 }
 
-// TestSyncNotFromFile changes the data in ways that no stream tells, behind a file or while it is
-// written: no replica gets that.
+// TestSyncNotFromFile changes the data in ways that no stream tells, or by so much that a replica
+// would be cut off for it, behind a file or while it is written: no replica gets that.
 func TestSyncNotFromFile(t *testing.T) {
 	t.Parallel()
 	for _, change := range [][]any{
 		{"DEBUG", "POPULATE", "100"},
 		{"EVAL", "redis.set_repl(redis.REPL_AOF) redis.call('set', 'k', 'v')", "0"},
+		{"SET", "much", strings.Repeat("x", 3<<19)},
 	} {
 		for _, running := range []bool{false, true} {
-			master := godwit.Run(t, "--repl-diskless-sync-delay", "0")
+			master := godwit.Run(t, "--repl-diskless-sync-delay", "0", "--repl-backlog-size", "2mb",
+				"--client-output-buffer-limit", "replica 2mb 0 0")
 			keepsStream(t, master)
 			addBulk(t, master)
 			if running {
