@@ -181,11 +181,3 @@ func (f *syncFiles) release() {
 	}
 	f.held, f.hold = nil, nil
 }
-
-// sketchState is what is known of sketches in the stream.
-type sketchState struct {
-	upto int64            // offset up to which the stream may have commands of sketches
-	now  int              // as of the end of the last unit
-	ever int64            // likewise
-	told map[string]int64 // steady ms when a replica's refusal was logged last, by its name
-}

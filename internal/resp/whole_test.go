@@ -12,10 +12,11 @@ func TestAppendWholeAfterPart(t *testing.T) {
 	const ping, rest = "*1\r\n$4\r\nPING\r\n", "\n*1\r\n$4\r\nECHO\r\n"
 	for n := 1; n < len(ping); n++ {
 		var p Parser
-		argv, used, err := p.Next([]byte(ping[:n]), open)
+		argv, _, err := p.Next([]byte(ping[:n]), open)
 		require.NoError(t, err)
 		require.Nil(t, argv)
-		if _, used = p.AppendWhole(nil, []byte(ping), open); used == 0 { // within the arguments
+		_, used := p.AppendWhole(nil, []byte(ping), open)
+		if used == 0 { // within the arguments
 			_, used, err = p.Next([]byte(ping), open)
 			require.NoError(t, err)
 		}
