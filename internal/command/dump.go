@@ -184,8 +184,8 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 }
 
 // propagate replaces a relative time, and a payload that only newer servers read: by an older one,
-// or by commands for a hash whose fields have deadlines, because Redis and Valkey each write those
-// in a way of their own.
+// see payloadTarget, or by commands for a hash whose fields have deadlines, because Redis and
+// Valkey each write those in a way of their own.
 func (o *restoreOptions) propagate(c *engine.Ctx, key []byte) {
 	newer := rdb.PayloadVersion(c.Args[3]) > rdb.Version
 	timed := o.meta.Deadline != 0 && !o.absolute
@@ -199,7 +199,7 @@ func (o *restoreOptions) propagate(c *engine.Ctx, key []byte) {
 			propagateHash(c, key, c.DB.Open(e))
 			return
 		}
-		enc := rdb.Encoder{Compress: c.E.Cfg.RDBCompression, Target: rdb.Redis70}
+		enc := rdb.Encoder{Compress: c.E.Cfg.RDBCompression, Target: payloadTarget(c)}
 		rdb.Dump(&enc, c.E.KS.Heap, e)
 		argv[3] = enc.B
 	}
@@ -208,6 +208,16 @@ func (o *restoreOptions) propagate(c *engine.Ctx, key []byte) {
 		argv = append(argv, []byte("ABSTTL"))
 	}
 	c.PropagateEach(argv...)
+}
+
+// payloadTarget returns the version of payloads that are propagated: the lowest that holds the
+// value, as in snapshots, or one that Redis 7.0 reads, if rdb-version says that it must.
+func payloadTarget(c *engine.Ctx) rdb.Target {
+	switch t := rdb.Target(c.E.Cfg.RDBVersion); t {
+	case rdb.Redis5, rdb.Redis70:
+		return rdb.Redis70
+	}
+	return rdb.Auto
 }
 
 // delName returns the name of the command that propagates a deletion.
