@@ -11,7 +11,7 @@ type DebugSwitches struct {
 	SkipChecksums bool // of RDB files and payloads (SET-SKIP-CHECKSUM-VALIDATION)
 	AllowDenied   bool // scripts call what they may not (SET-DISABLE-DENY-SCRIPTS)
 	Leaked        [][]byte
-	ReplPause     string // where the process stops (REPL-PAUSE), "" for nowhere
+	ReplPause     string // where the process stops (REPL-PAUSE), "" and PauseNowhere for nowhere
 }
 
 // The places of DEBUG REPL-PAUSE, and the word that means none of them.

@@ -169,9 +169,8 @@ func (f *fullSync) wanted() bool {
 
 // syncFiles is what is known of files that replicas are sent instead of a snapshot.
 type syncFiles struct {
-	sent map[string]*persist.SnapshotFile // by replica: it gets each once
-	held *persist.SnapshotFile            // is being written, and replicas wait for it; or nil
-	hold *backlog.Reader                  // pins the stream from there on; nil: too much of it
+	held *persist.SnapshotFile // is being written, and replicas wait for it; or nil
+	hold *backlog.Reader       // pins the stream from there on; nil: too much of it
 }
 
 // release ends what was kept for replicas that wait.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -102,9 +101,8 @@ func (e *Engine) filesComing() bool {
 // serveFromFile begins to send the replica a complete file and the stream from there on, and
 // reports whether it can.
 func (e *Engine) serveFromFile(r *Replica, f *persist.SnapshotFile) bool {
-	s := &e.repl.replicas.files
 	name := r.Name()
-	if !e.fileServes(r, f.Point.ID, f.Point.Offset) || s.sent[name] == f ||
+	if !e.fileServes(r, f.Point.ID, f.Point.Offset) || f.SentTo[name] ||
 		!f.Serves(r.target(e)) || e.Feed.Offset()-f.Point.Offset > min(f.Size(), e.mostBehind()) {
 		return false
 	}
@@ -117,14 +115,7 @@ func (e *Engine) serveFromFile(r *Replica, f *persist.SnapshotFile) bool {
 		_ = file.Close()
 		return false
 	}
-	if s.sent == nil {
-		s.sent = map[string]*persist.SnapshotFile{}
-	}
-	recent := e.persist.store.RecentFiles()
-	maps.DeleteFunc(s.sent, func(_ string, g *persist.SnapshotFile) bool {
-		return !slices.Contains(recent, g)
-	})
-	s.sent[name] = f
+	f.SentTo[name] = true
 	e.Log.Notice("Replica %s gets the file %s (%d bytes), and the stream since then (%d bytes)",
 		name, f.Name(), f.Size(), e.Feed.Offset()-f.Point.Offset)
 	e.sendFile(r, file, f.Size(), func() { _ = file.Close() })

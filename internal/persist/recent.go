@@ -18,6 +18,8 @@ type SnapshotFile struct {
 	// with a SELECT, or in database 0.
 	Point ReplPoint
 	Base  bool
+	// SentTo has the names of the replicas that the file was sent to. It is the sender's.
+	SentTo map[string]bool
 
 	stale  bool // see ForgetFiles
 	fs     vfs.FS
@@ -76,7 +78,7 @@ func (s *Store) snapshotFile(format *RDBFormat, base bool) *SnapshotFile {
 	if !ok || base && !s.host.Reselect() && p.DB != 0 {
 		return nil
 	}
-	return &SnapshotFile{Point: p, Base: base, fs: s.fs, format: format}
+	return &SnapshotFile{Point: p, Base: base, SentTo: map[string]bool{}, fs: s.fs, format: format}
 }
 
 // complete notes that the file has got its name. It returns nil if that is not worth anything.
