@@ -40,10 +40,10 @@ func Program(r *rand.Rand) string {
 	g.write(prelude + variables)
 	for range 1 + g.n(4) {
 		g.limit = len(g.out) + 100 + g.n(900)
-		g.write("fuel = 50\nout(pcall(function(...)")
+		g.write("fuel = 50\nout(caught(pcall(function(...)")
 		g.dots = true
 		g.block(blockBody)
-		g.write("end, 1, 'two', nil))\n")
+		g.write("end, 1, 'two', nil)))\n")
 	}
 	g.write("return table.concat(log, '\\n')\n")
 	return string(g.out)
@@ -100,4 +100,10 @@ func damage(r *rand.Rand, src string) string {
 		tokens = tokens[:i]
 	}
 	return strings.Join(tokens, "")
+}
+
+// Body returns a program without what all programs begin with.
+func Body(program string) string {
+	program = strings.TrimPrefix(program, prelude)
+	return strings.TrimPrefix(program, variables)
 }

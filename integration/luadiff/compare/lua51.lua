@@ -20,22 +20,15 @@ local env = setmetatable({}, {
 })
 real._G = env
 
--- Chunks that programs load have the same environment.
-for _, name in ipairs {'load', 'loadstring'} do
-  local f = _G[name]
-  real[name] = function(...)
-    local chunk, message = f(...)
-    if chunk then setfenv(chunk, env) return chunk end
-    return chunk, message
-  end
-end
+-- Chunks that programs load have the globals of the thread.
+setfenv(0, env)
 
 local function run(source)
   local chunk, message = loadstring(source, '@user_script')
   if not chunk then return 'compile: ' .. message end
   setfenv(chunk, env)
   local ok, result = pcall(chunk)
-  if type(result) ~= 'string' then result = type(result) end
+  if type(result) ~= 'string' then result = '(no string)' end
   return ok and result or 'error: ' .. result
 end
 

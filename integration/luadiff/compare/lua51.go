@@ -1,4 +1,4 @@
-package engines
+package compare
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 var driver string
 
 // patience is how long a program may run.
-const patience = 5 * time.Second
+const patience = 3 * time.Second
 
 // Lua51 is the reference implementation of Lua 5.1, one process for all programs.
 type Lua51 struct {
@@ -35,7 +35,8 @@ func NewLua51() (*Lua51, error) {
 }
 
 func (l *Lua51) start() error {
-	l.cmd = exec.Command(l.path, "-e", driver)
+	// What shrinking leaves of a program may ask for a lot of memory.
+	l.cmd = exec.Command("sh", "-c", "ulimit -v 2000000; exec \"$@\"", "sh", l.path, "-e", driver)
 	in, err := l.cmd.StdinPipe()
 	if err != nil {
 		return err
