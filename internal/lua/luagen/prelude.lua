@@ -8,13 +8,15 @@ local function str(v)
 end
 local meta = getmetatable
 local function getmetatable(v) -- but not that of all strings
-  if type(v) ~= 'string' then return meta(v) end
+  if type(v) == 'string' then return nil end
+  return meta(v)
 end
 local function plain(v) -- Redis's pcall looks for a field err
   if type(v) == 'table' and getmetatable(v) ~= nil then return 'object' end
   return v
 end
-local function key(v) -- not one that is ordered by its address
+local function key(v) -- not one that is ordered by its address, or by a hash that Redis changed
+  if type(v) == 'string' and #v > 31 then return string.sub(v, 1, 31) end
   if type(v) ~= 'string' and type(v) ~= 'number' and type(v) ~= 'boolean' then return 'key' end
   return v
 end
