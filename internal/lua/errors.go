@@ -43,7 +43,7 @@ func (t *Thread) Position(level int) (source string, line int, ok bool) {
 		return "", 0, false
 	}
 	p := f.closure.fn.proto
-	return p.Source, p.LineOf(int(f.pc)-1), true
+	return p.Source, p.LineOf(int(f.pc) - 1), true
 }
 
 // level returns the frame at a level, or nil if there is none.

@@ -28,7 +28,6 @@ type Hooks struct {
 	Line func(t *Thread, line int)
 }
 
-
 // NewState returns an environment without globals.
 func NewState() *State {
 	s := &State{Globals: NewTable(0, 0)}
