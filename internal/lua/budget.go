@@ -43,6 +43,12 @@ type Budget struct {
 	Bound int
 	// Interrupt is asked by Look whether to go on. Its error ends the run. It may be nil.
 	Interrupt func() error
+	// Roots calls visit for the values that the host holds besides those of the State, so that they
+	// are measured. It may be nil.
+	Roots func(visit func(Value))
+	// Held is how many bytes functions of Go hold in buffers while they call back: these are
+	// accounted for, but cannot be measured. They add before the call and subtract after it.
+	Held int
 
 	room    int // bytes that may be allocated until the next measure
 	bound   int // when room was set
@@ -56,22 +62,22 @@ func (b *Budget) init(live func() int) {
 	b.Bound, b.live, b.collect = defaultBound, live, runtime.GC
 	b.heap[0].Name = "/memory/classes/heap/objects:bytes"
 	b.heap[1].Name = "/gc/heap/live:bytes"
+	b.bound, b.room = b.Bound, b.Bound
 	b.Begin()
 }
 
 // Begin prepares for a new run. What earlier runs left behind counts on.
 func (b *Budget) Begin() {
-	b.Left, b.ended = lookEvery, nil
-	if b.bound != b.Bound {
-		b.bound, b.room = b.Bound, min(b.room, 0) // measured when something grows
+	b.Left, b.Held, b.ended = lookEvery, 0, nil
+	if b.room = max(b.room, 0); b.bound != b.Bound {
+		b.bound, b.room = b.Bound, 0 // measured when something grows
 	}
-	b.room = max(b.room, 0)
 }
 
 // Ended returns why the run has ended, or nil.
 func (b *Budget) Ended() error { return b.ended }
 
-// End ends the run and returns the error. A second reason counts for nothing.
+// End ends the run and returns the reason: the first that was given.
 func (b *Budget) End(err error) error {
 	if b.ended == nil {
 		b.ended = err

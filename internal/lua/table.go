@@ -31,9 +31,9 @@ type Table struct {
 	Metatable *Table
 
 	free   int32  // nodes at this index and beyond are in use
-	absent Events // of this table as a metatable; see Lacks
+	absent uint16 // events that this table, as a metatable, is known not to have; see State.event
 
-	// ReadOnly marks a table that scripts cannot change. The caller of Set and the like checks it.
+	// ReadOnly marks a table that scripts cannot change. Those who set keys must check it.
 	ReadOnly bool
 }
 
@@ -46,26 +46,20 @@ type node struct {
 }
 
 const (
-	tableBytes = 64
-	nodeBytes  = 40
+	headBytes = 64
+	nodeBytes = 40
 
 	// maxBits bounds both parts: neither grows beyond 2^maxBits elements by a rehash.
 	maxBits = 26
 )
 
-// Errors of keys. Their texts are Lua's.
 var (
-	ErrNilKey   = errors.New("table index is nil")
-	ErrNaNKey   = errors.New("table index is NaN")
-	ErrNextKey  = errors.New("invalid key to 'next'")
-	ErrOverflow = errors.New("table overflow")
+	errNextKey  = errors.New("invalid key to 'next'") // Lua's text
+	errOverflow = errors.New("table overflow")
 )
 
-// Events is a set of metamethods.
-type Events uint16
-
 // NewTable returns an empty table whose array has the given size, and whose hash part has the size
-// rounded up to a power of two. The caller has accounted for NewTableBytes.
+// rounded up to a power of two. Thread.NewTable also accounts for it.
 func NewTable(array, hash int) *Table {
 	t := &Table{}
 	if array > 0 {
@@ -77,23 +71,15 @@ func NewTable(array, hash int) *Table {
 	return t
 }
 
-// NewTableBytes returns how many bytes NewTable allocates.
-func NewTableBytes(array, hash int) int {
-	return tableBytes + array*valueBytes + nodesFor(hash)*nodeBytes
+// tableBytes returns how many bytes NewTable allocates.
+func tableBytes(array, hash int) int {
+	return headBytes + array*valueBytes + nodesFor(hash)*nodeBytes
 }
 
 // Bytes returns how many bytes the table takes, without what its keys and values refer to.
 func (t *Table) Bytes() int {
-	return tableBytes + len(t.array)*valueBytes + len(t.nodes)*nodeBytes
+	return headBytes + len(t.array)*valueBytes + len(t.nodes)*nodeBytes
 }
-
-// Lacks reports whether the table, as a metatable, is known to have none of the metamethods. The
-// answer no means that they must be looked for. Lacks may be called for nil.
-func (t *Table) Lacks(e Events) bool { return t == nil || t.absent&e == e }
-
-// NoteAbsent makes Lacks true for the metamethods until a key is added to the table. The caller
-// has looked for them.
-func (t *Table) NoteAbsent(e Events) { t.absent |= e }
 
 // Get returns the value of key k, or nil.
 func (t *Table) Get(k Value) Value {
@@ -155,6 +141,14 @@ func (t *Table) findInt(i int) *Value {
 	return t.findNumber(float64(i))
 }
 
+// element is find for a number.
+func (t *Table) element(f float64) *Value {
+	if i := int(f); uint(i-1) < uint(len(t.array)) && float64(i) == f {
+		return &t.array[i-1]
+	}
+	return t.findNumber(f)
+}
+
 // inArray returns where the value of a key is in the array, or nil if it does not belong there.
 func (t *Table) inArray(k Value) *Value {
 	if i := intKey(k); uint(i-1) < uint(len(t.array)) {
@@ -173,30 +167,77 @@ func intKey(k Value) int {
 	return 0
 }
 
-// CheckKey returns the error of a key that no table can have.
-func CheckKey(k Value) error {
-	switch {
-	case k.n == bitsNil:
-		return ErrNilKey
-	case k.n >= minNumber && k.Num() != k.Num():
-		return ErrNaNKey
-	}
-	return nil
+// has reports whether key k has a value.
+func (t *Table) has(k Value) bool {
+	p := t.find(k)
+	return p != nil && p.n != bitsNil
 }
 
-// Set gives key k the value v, without metamethods. It fails with ErrNilKey or ErrNaNKey, and if
-// b does not allow for the table's growth. A b of nil allows all. As in Lua, a new key takes a
-// place even if its value is nil.
-func (t *Table) Set(b *Budget, k, v Value) error {
-	p, err := t.Slot(b, k)
+// settable returns where an assignment may store the value of a string whose HashString is known:
+// if the key has a value, or if there is no metatable and room for the key. Otherwise it returns
+// nil, and so if the table is ReadOnly.
+func (t *Table) settable(s Value, hash uint32) *Value {
+	if t.ReadOnly {
+		return nil
+	}
+	p := t.findStr(s, hash)
+	if p == nil {
+		if t.Metatable == nil {
+			if n := t.place(s, hash); n != nil {
+				t.absent = 0
+				return &n.val
+			}
+		}
+		return nil
+	}
+	if p.n == bitsNil {
+		if t.Metatable != nil {
+			return nil
+		}
+		t.absent = 0
+	}
+	return p
+}
+
+// badKey returns Lua's error for a key that no table can have, or "".
+func badKey(k Value) string {
+	switch {
+	case k.n == bitsNil:
+		return "table index is nil"
+	case k.n >= minNumber && k.Num() != k.Num():
+		return "table index is NaN"
+	}
+	return ""
+}
+
+// set gives key k, which must not be bad, the value v. It fails if b does not allow for the table's
+// growth. If b is nil it accounts for nothing. As in Lua, a new key takes a place even if its value
+// is nil.
+func (t *Table) set(k, v Value, b *Budget) error {
+	p, err := t.slot(k, b)
 	if err == nil {
 		p.set(v)
 	}
 	return err
 }
 
-// SetInt is Set for an integer.
-func (t *Table) SetInt(b *Budget, i int, v Value) error {
+// slot returns where the value of key k is, and adds the key if it is missing. k and errors are
+// those of set. The pointer is valid until another key is added; the caller may store a value there
+// with Value.set.
+//
+// Lua assigns in this way: a table with the metamethod __newindex gets a place for the key even if
+// the metamethod then keeps the value elsewhere.
+func (t *Table) slot(k Value, b *Budget) (*Value, error) {
+	p := t.find(k)
+	t.absent = 0
+	if p != nil {
+		return p, nil
+	}
+	return t.add(b, k, hashOf(k))
+}
+
+// setInt is set for an integer.
+func (t *Table) setInt(i int, v Value, b *Budget) error {
 	p := t.findInt(i)
 	if p == nil {
 		f := float64(i)
@@ -210,54 +251,20 @@ func (t *Table) SetInt(b *Budget, i int, v Value) error {
 	return nil
 }
 
-// SetStr is Set for a string whose HashString is known.
-func (t *Table) SetStr(b *Budget, s Value, hash uint32, v Value) error {
-	p := t.findStr(s, hash)
-	t.absent = 0
-	if p == nil {
-		n, err := t.add(b, s, hash)
-		if err != nil {
-			return err
-		}
-		p = n
-	}
-	p.set(v)
-	return nil
+// SetInt gives key i the value v. It accounts for nothing: the host should have made the table such
+// that there is room.
+func (t *Table) SetInt(i int, v Value) {
+	// Without a budget, only a table of 2^26 elements can fail.
+	_ = t.setInt(i, v, nil)
 }
 
 // SetString gives key s the value v. It accounts for nothing: it is for names that the host knows.
-func (t *Table) SetString(s string, v Value) {
-	// Without a budget only a table of 2^26 elements can fail.
-	_ = t.SetStr(nil, String(s), HashString(s), v)
-}
+func (t *Table) SetString(s string, v Value) { _ = t.set(String(s), v, nil) }
 
-// Slot returns where the value of key k is, and adds the key with the value nil if it is missing.
-// Errors are those of Set. The pointer is valid until another key is added; the caller may store a
-// value there with Value.set. This is how Lua assigns: a table with the metamethod __newindex gets
-// the key even if the metamethod then keeps the value elsewhere.
-func (t *Table) Slot(b *Budget, k Value) (*Value, error) {
-	p := t.find(k)
-	t.absent = 0
-	if p != nil {
-		return p, nil
+// reserveArray makes the array hold at least the keys 1 to n, as a constructor does.
+func (t *Table) reserveArray(n int, b *Budget) error {
+	if n <= len(t.array) {
+		return nil
 	}
-	if err := CheckKey(k); err != nil {
-		return nil, err
-	}
-	return t.add(b, k, hashOf(k))
-}
-
-// SetList gives the keys from first on the values, as a constructor does. It fails if b does not
-// allow for the table's growth.
-func (t *Table) SetList(b *Budget, first int, values []Value) error {
-	if last := first + len(values) - 1; last > len(t.array) {
-		if err := t.resize(b, last, len(t.nodes)); err != nil {
-			return err
-		}
-	}
-	array := t.array[first-1:]
-	for i, v := range values {
-		array[i].set(v)
-	}
-	return nil
+	return t.resize(b, n, len(t.nodes))
 }

@@ -233,7 +233,7 @@ func (t *Table) rehash(b *Budget, k Value) error {
 func (t *Table) resize(b *Budget, array, hash int) error {
 	count := nodesFor(hash)
 	if max(array, count) > 1<<maxBits {
-		return ErrOverflow
+		return errOverflow
 	}
 	bytes := count * nodeBytes
 	if array != len(t.array) {

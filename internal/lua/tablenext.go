@@ -50,11 +50,11 @@ func border(low, high int, present func(int) bool) int {
 
 // Next returns the key that follows k in the traversal and its value: the first one if k is nil.
 // After the last it returns nil. A value of the table may be removed while it is traversed. For a
-// key that the table does not have it fails with ErrNextKey.
+// key that the table does not have it returns an error.
 func (t *Table) Next(k Value) (key, v Value, err error) {
 	i, ok := t.Cursor(k)
 	if !ok {
-		return Nil, Nil, ErrNextKey
+		return Nil, Nil, errNextKey
 	}
 	_, key, v = t.NextIndex(i)
 	return key, v, nil
@@ -85,7 +85,7 @@ func (t *Table) Cursor(k Value) (i int, ok bool) {
 	if i := intKey(k); uint(i-1) < uint(len(t.array)) {
 		return i, true
 	}
-	if len(t.nodes) == 0 || CheckKey(k) != nil {
+	if len(t.nodes) == 0 || badKey(k) != "" {
 		return 0, false
 	}
 	j := t.position(k, hashOf(k))

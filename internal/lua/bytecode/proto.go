@@ -60,3 +60,25 @@ type Local struct {
 	Start, End int32
 	Register   uint8
 }
+
+// LineOf returns the line of an instruction.
+func (p *Proto) LineOf(pc int) int {
+	if pc < 0 || pc >= len(p.Lines) {
+		return 0
+	}
+	return int(p.Lines[pc])
+}
+
+// LocalAt returns the name of the local variable that is in a register at pc, or "".
+func (p *Proto) LocalAt(register, pc int) string {
+	for i := range p.Locals {
+		l := &p.Locals[i]
+		if int(l.Start) > pc {
+			break
+		}
+		if pc < int(l.End) && int(l.Register) == register {
+			return l.Name
+		}
+	}
+	return ""
+}
