@@ -16,8 +16,8 @@ const (
 	resultYield  = -2
 )
 
-// Call calls a function: it and its arguments are the last values. They are replaced by its results:
-// want of them, or all if want is negative. Errors go on to the caller's caller.
+// Call calls a function: it and its arguments are the last values. They are replaced by its
+// results: want of them, or all if want is negative. Errors go on to the caller's caller.
 func (t *Thread) Call(args, want int) {
 	if !t.call(t.top-args-1, want) {
 		panic(raising{})

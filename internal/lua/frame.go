@@ -55,7 +55,8 @@ func (t *Thread) spreadArgs(p *Function, at, args int) int {
 		t.stack[at+1+i] = Nil
 	}
 	if p.needsArg {
-		t.stack[base+p.params] = TableValue(t.argTable(t.stack[at+1+p.params : at+1+max(args, p.params)]))
+		rest := t.stack[at+1+p.params : at+1+max(args, p.params)]
+		t.stack[base+p.params] = TableValue(t.argTable(rest))
 	}
 	return base
 }
