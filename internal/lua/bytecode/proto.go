@@ -3,8 +3,8 @@
 //
 // The machine has registers, as that of Lua 5.1 does, and the compiler gives each value the
 // register that Lua 5.1 would: limits, the order of evaluation and the names of variables in
-// messages depend on it. Instructions differ: they are 64 bits wide, constants of any number have their place in
-// one, and a comparison is a jump.
+// messages depend on it. Instructions differ: they are 64 bits wide, constants of any number have
+// their place in one, and a comparison is a jump.
 package bytecode
 
 // MaxRegisters is the number of registers that a function may use.
