@@ -60,7 +60,8 @@ const (
 	Len    // R(a) = #R(b)
 	Concat // R(a) = R(b) .. … .. R(c)
 
-	Jump    // pc += d; if d < 0, a loop begins its next turn
+	// Only Jump, ForLoop and ForTest have a negative d: with it, a loop begins its next turn.
+	Jump    // pc += d
 	JumpIf  // if truth(R(a)) == (c != 0) then pc += d
 	JumpSet // if truth(R(b)) == (c != 0) then { R(a) = R(b); pc += d }
 
@@ -79,7 +80,8 @@ const (
 	Call     // R(a), … = R(a)(R(a+1), …)
 	TailCall // return R(a)(R(a+1), …)
 	Return   // return R(a), …, b-1 values; b = 0: up to the top
-	Closure  // R(a) = function of Protos[d]; its Upvalues say what it captures
+	Closure  // R(a) = function of Protos[d]; its Upvalues say what it captures. It has the
+	// environment of the running function, or if b != 0 that of the State.
 	Vararg   // R(a), … = ..., b-1 values; b = 0: all of them, which sets the top
 	Close    // close all upvalues that refer to R(a) or above
 
@@ -91,11 +93,15 @@ const (
 	ForCall // R(a+3), … = R(a)(R(a+1), R(a+2)), c values
 	ForTest // if R(a+3) ~= nil { R(a+2) = R(a+3); pc += d }
 
-	// CallK is a call of a function that the environment holds constant: Call with K(d) in place of
-	// R(a), which need not be loaded. Link makes it.
+	// CallK is a call of a value that the environment holds constant: Call with K(d), a Ref, in
+	// place of R(a), which need not be loaded. In place of a TailCall, c is 0 and a Return follows:
+	// Lua replaces the frame only for functions of Lua.
 	CallK
 
-	// Line is a hook of the debugger: line d begins. Only code compiled for it has any.
+	// Line is a hook of the debugger, before the first instruction of each line and before those
+	// that jumps lead to. d is the line of the next instruction. Lua's line hook is called if the
+	// line is not that of the last Line, or if a jump led back to it. Only code compiled for it has
+	// any.
 	Line
 
 	numOps
