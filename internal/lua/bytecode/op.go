@@ -1,7 +1,5 @@
 package bytecode
 
-import "fmt"
-
 // Op is the operation of an instruction.
 type Op uint8
 
@@ -82,8 +80,8 @@ const (
 	Return   // return R(a), …, b-1 values; b = 0: up to the top
 	Closure  // R(a) = function of Protos[d]; its Upvalues say what it captures. It has the
 	// environment of the running function, or if b != 0 that of the State.
-	Vararg   // R(a), … = ..., b-1 values; b = 0: all of them, which sets the top
-	Close    // close all upvalues that refer to R(a) or above
+	Vararg // R(a), … = ..., b-1 values; b = 0: all of them, which sets the top
+	Close  // close all upvalues that refer to R(a) or above
 
 	// Loops. R(a) is the index, R(a+1) the limit, R(a+2) the step, R(a+3) the visible variable.
 	ForPrep // make the three numbers; R(a) -= R(a+2); pc += d
@@ -130,8 +128,3 @@ func (i Instr) C() uint8 { return uint8(i >> 24) }
 
 // D returns the signed field d.
 func (i Instr) D() int { return int(int32(i >> 32)) }
-
-// String formats an instruction for listings.
-func (i Instr) String() string {
-	return fmt.Sprintf("%d a=%d b=%d c=%d d=%d", i.Op(), i.A(), i.B(), i.C(), i.D())
-}
