@@ -110,6 +110,8 @@ func TestFillingTakesTime(t *testing.T) {
 	b, _ := testBudget(&live)
 	b.Bound = 1 << 30
 	b.Begin()
+	require.NoError(t, b.Grow(1), "a measure")
+	require.NoError(t, b.Look())
 	require.NoError(t, b.Grow(100*bytesPerStep))
 	require.Equal(t, lookEvery-100, b.Left)
 }
@@ -122,6 +124,7 @@ func TestCollects(t *testing.T) {
 	b.collect = func(n int) { most = n }
 	require.NoError(t, b.Grow(100))
 	require.Equal(t, 800, b.room)
+	require.Zero(t, b.Left, "the host is asked soon")
 	require.Equal(t, 1250, most+live+100+b.room)
 
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
