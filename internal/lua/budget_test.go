@@ -220,11 +220,13 @@ func TestLive(t *testing.T) {
 		{"closure", ClosureValue(closure), closureBytes + upvalueBytes + functionBytes + 1008},
 		{"thread", ThreadValue(co), threadBytes + 500*16 + 8*frameBytes + 1008},
 		{"function of Go", NativeValue(&Native{}), nativeBytes},
+		{"what it holds", NativeValue(&Native{Holds: []Value{long, long}}), nativeBytes + 1008},
 	} {
 		require.Equal(t, c.want, grown(s, c.v), c.name)
 	}
 	require.True(t, co.stack[1].IsNil(), "nothing reads it")
 
+	s.Globals.SetString("v", False)
 	before := s.Live()
 	s.Roots = func(visit func(Value)) { visit(long); visit(long) }
 	s.Held = 77

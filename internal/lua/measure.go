@@ -89,6 +89,11 @@ func (m *meter) object(v Value) {
 		m.closure(v.closure())
 	case bitsThread:
 		m.thread(v.Thread())
+	case bitsNative:
+		m.bytes += nativeBytes
+		for _, v := range v.native().Holds {
+			m.visit(v)
+		}
 	default:
 		m.bytes += nativeBytes
 	}
@@ -171,6 +176,9 @@ func (m *meter) closure(c *Closure) {
 		if m.seen.add(addressOf(u)) {
 			m.bytes += upvalueBytes - 8
 			m.visit(*u.at)
+			if u.open != nil {
+				m.visit(ThreadValue(u.open))
+			}
 		}
 	}
 	m.function(c.fn)
