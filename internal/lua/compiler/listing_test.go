@@ -142,6 +142,12 @@ func (f *luacFunction) operands(i instr) []string {
 		return args[:2]
 	case "EQ":
 		sortOperands(args)
+	case "GETTABLE", "SETTABLE":
+		for n, a := range args {
+			if a == "K-0" { // as a key, 0
+				args[n] = "K0"
+			}
+		}
 	}
 	return args
 }

@@ -1,0 +1,62 @@
+package lua
+
+// Upvalue is a variable that functions have captured. While the variable lives in a register, at
+// points there; afterwards it points to own.
+type Upvalue struct {
+	at    *Value
+	own   Value
+	index int // of the slot, while it is open
+	next  *Upvalue
+}
+
+// capture returns the upvalue of a slot. The open ones are in a list, highest slot first.
+func (t *Thread) capture(slot int) *Upvalue {
+	p := &t.open
+	for *p != nil && (*p).index > slot {
+		p = &(*p).next
+	}
+	if u := *p; u != nil && u.index == slot {
+		return u
+	}
+	u := &Upvalue{at: &t.stack[slot], index: slot, next: *p}
+	*p = u
+	return u
+}
+
+// close lets the variables from a slot on live outside of the stack.
+func (t *Thread) close(slot int) {
+	for u := t.open; u != nil && u.index >= slot; u = t.open {
+		t.open = u.next
+		u.own.set(*u.at)
+		u.at, u.next = &u.own, nil
+	}
+}
+
+// closure makes a function of the running one's prototype number i.
+func (t *Thread) closure(parent *Closure, base, i int) (Value, bool) {
+	fn := parent.fn.functions[i]
+	n := len(fn.proto.Upvalues)
+	if err := t.s.Grow(closureBytes + n*upvalueBytes); err != nil {
+		return Nil, t.stop(err)
+	}
+	c := &Closure{fn: fn, env: parent.env}
+	if n > 0 {
+		c.upvalues = make([]*Upvalue, n)
+		for i, u := range fn.proto.Upvalues {
+			if u.InStack {
+				c.upvalues[i] = t.capture(base + int(u.Index))
+			} else {
+				c.upvalues[i] = parent.upvalues[u.Index]
+			}
+		}
+	}
+	return ClosureValue(c), true
+}
+
+// Sizes for the account of memory, in bytes.
+const (
+	valueBytes   = 16
+	frameBytes   = 72
+	closureBytes = 48
+	upvalueBytes = 56 // with the pointer to it
+)
