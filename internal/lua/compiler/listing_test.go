@@ -143,10 +143,8 @@ func (f *luacFunction) operands(i instr) []string {
 	case "EQ":
 		sortOperands(args)
 	case "GETTABLE", "SETTABLE":
-		for n, a := range args {
-			if a == "K-0" { // as a key, 0
-				args[n] = "K0"
-			}
+		if key := &args[map[string]int{"GETTABLE": 2, "SETTABLE": 1}[i.op]]; *key == "K-0" {
+			*key = "K0"
 		}
 	}
 	return args
