@@ -27,7 +27,6 @@ var layers = map[string]int{
 	"internal/skiplist": 1, "internal/quicklist": 1, "internal/bloom": 1, "internal/stream": 1,
 	"internal/wheel": 1, "internal/cuckoo": 1, "internal/cms": 1, "internal/topk": 1,
 	"internal/tdigest": 1, "internal/propagation": 1, "internal/upstream": 2,
-	"internal/lua/bytecode": 1, "internal/lua/number": 1,
 	"internal/lua": 2, "internal/object": 2, "internal/spec": 2, "internal/backlog": 2,
 	"internal/keyspace": 3, "internal/config": 3,
 	"internal/persist": 4, "internal/acl": 4, "internal/pubsub": 4,
@@ -44,6 +43,9 @@ var sameLayer = map[string][]string{
 	"internal/quicklist": {"internal/listpack"},
 	"internal/stream":    {"internal/listpack"},
 	"internal/hll":       {"internal/murmur"},
+
+	"internal/lua/compiler": {"internal/lua/bytecode", "internal/lua/number"},
+	"internal/lua/stdlib":   {"internal/lua/number"},
 }
 
 // unsafeAllowed names the packages that may import unsafe.
