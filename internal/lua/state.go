@@ -9,8 +9,9 @@ type State struct {
 
 	Budget
 	Hooks
-	current *Thread
+	current *Thread // that runs
 	texts   eventNames
+	text    []byte // buffer for strings being made
 }
 
 // Hooks are what the host adds. All may be nil.
@@ -20,18 +21,18 @@ type Hooks struct {
 	// Uncaught is called for an error that no protected call of the thread will see, with the
 	// frames of the place still there.
 	Uncaught func(t *Thread, v Value)
+	// Crashed is called for a panic, other than the raising of an error, that came through the
+	// machine. It returns the error that ends the script.
+	Crashed func(v any) error
 	// Line is called by code that was compiled for the debugger when a line begins.
 	Line func(t *Thread, line int)
 }
-
-// valueBytes is the size of a Value.
-const valueBytes = 16
 
 // NewState returns an environment without globals.
 func NewState() *State {
 	s := &State{Globals: NewTable(0, 0)}
 	s.texts = newEventNames()
-	s.Budget.init()
+	s.Budget.init(s.Live)
 	s.Main = s.newThread(2 * slack)
 	s.current = s.Main
 	return s
@@ -41,21 +42,40 @@ func (s *State) newThread(slots int) *Thread {
 	return &Thread{s: s, stack: make([]Value, slots), frames: make([]frame, 8)}
 }
 
-// Function is code that was linked to an environment. It is shared by all closures made of it.
-type Function struct {
-	proto     *bytecode.Proto
-	code      []bytecode.Instr
-	constants []Value
-	hashes    []uint32 // of the constants that are strings
-	functions []*Function
-	cost      int // steps that a call is charged
+// Current returns the thread that runs.
+func (s *State) Current() *Thread { return s.current }
+
+// Reset makes the main thread ready for another run, and forgets what the last one has left on it.
+// A stack that has grown is given back.
+func (s *State) Reset() {
+	t := s.Main
+	t.open, t.depth, t.base, t.nested, t.outer = nil, 0, 0, 0, 0
+	t.thrown, t.status = Nil, statusRunning
+	if len(t.stack) > keptSlots {
+		t.stack = make([]Value, 2*slack)
+	} else {
+		clear(t.stack[:min(t.high, len(t.stack))])
+	}
+	if len(t.frames) > keptFrames {
+		t.frames = make([]frame, 8)
+	}
+	t.top, t.high = 0, 0
+	s.current = t
 }
 
-// Closure is a function of Lua with its captured variables.
-type Closure struct {
-	fn       *Function
-	upvalues []*Upvalue
-	env      *Table
+// What is kept of a stack from one run to the next.
+const (
+	keptSlots  = 8 << 10
+	keptFrames = 256
+)
+
+// crashed notes a panic that is a fault of the server. It ends the script.
+func (s *State) crashed(t *Thread, v any) {
+	if s.Crashed == nil {
+		panic(v)
+	}
+	s.End(s.Crashed(v))
+	t.thrown = String(s.Ended().Error())
 }
 
 // Native is a function of Go. It finds its arguments in the Thread and pushes its results. It
@@ -63,6 +83,8 @@ type Closure struct {
 type Native struct {
 	Name string
 	Fn   func(t *Thread) int
+	// Holds are the values that Fn refers to, so that they are measured.
+	Holds []Value
 
 	special special
 }

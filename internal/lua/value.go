@@ -47,6 +47,9 @@ const (
 	bitsThread   = 5 << 48
 	bitsUserdata = 6 << 48
 
+	// bitsForgotten and an address are a key that a table no longer has: see Table.forget.
+	bitsForgotten = 7 << 48
+
 	// minNumber is the complement of 0xfff8000000000000, the NaN that x86 makes.
 	minNumber = 0x0007ffffffffffff
 
@@ -246,9 +249,9 @@ func RawEqual(a, b Value) bool {
 	return a.p == b.p || a.n>>48 == bitsString>>48 && a.Str() == b.Str()
 }
 
-// set stores v for long: a number does not keep what its pointer refers to.
+// set stores w for long: what has no reference does not keep what its pointer refers to.
 func (v *Value) set(w Value) {
-	if w.n >= minNumber {
+	if w.n >= minNumber || w.n <= bitsTrue {
 		if v.n = w.n; v.p != nil {
 			v.p = nil
 		}
@@ -259,3 +262,11 @@ func (v *Value) set(w Value) {
 
 // address identifies what v refers to, for the hash of a table and for tostring.
 func (v Value) address() uintptr { return uintptr(v.p) }
+
+// table, closure and native return what v is known to be.
+func (v *Value) table() *Table     { return (*Table)(v.p) }
+func (v *Value) closure() *Closure { return (*Closure)(v.p) }
+func (v *Value) native() *Native   { return (*Native)(v.p) }
+
+// addressOf identifies an object that is not a value.
+func addressOf[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

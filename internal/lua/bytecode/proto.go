@@ -1,10 +1,10 @@
 // Package bytecode defines the code of the Lua machine: what the compiler makes and the machine
 // runs.
 //
-// The machine has registers, as that of Lua 5.1 does, and the compiler gives each value the register
-// that Lua 5.1 would: limits, the order of evaluation and the names of variables in messages depend
-// on it. Instructions differ: they are 64 bits wide, constants of any number have their place in
-// one, and a comparison is a jump.
+// The machine has registers, as that of Lua 5.1 does, and the compiler gives each value the
+// register that Lua 5.1 would: limits, the order of evaluation and the names of variables in
+// messages depend on it. Instructions differ: they are 64 bits wide, constants of any number have
+// their place in one, and a comparison is a jump.
 package bytecode
 
 // MaxRegisters is the number of registers that a function may use.
@@ -44,7 +44,7 @@ const (
 	True
 	Number
 	String
-	Ref // a value of the environment that never changes: the global Str, or its field "global.field"
+	Ref // what the environment holds for ever as global Str, or as "global.field"
 )
 
 // Upvalue says where a function finds a captured variable when it is made.
@@ -59,4 +59,26 @@ type Local struct {
 	Name       string
 	Start, End int32
 	Register   uint8
+}
+
+// LineOf returns the line of an instruction.
+func (p *Proto) LineOf(pc int) int {
+	if pc < 0 || pc >= len(p.Lines) {
+		return 0
+	}
+	return int(p.Lines[pc])
+}
+
+// LocalAt returns the name of the local variable that is in a register at pc, or "".
+func (p *Proto) LocalAt(register, pc int) string {
+	for i := range p.Locals {
+		l := &p.Locals[i]
+		if int(l.Start) > pc {
+			break
+		}
+		if pc < int(l.End) && int(l.Register) == register {
+			return l.Name
+		}
+	}
+	return ""
 }

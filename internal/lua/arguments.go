@@ -1,0 +1,195 @@
+package lua
+
+// This file is what functions of Go use to read arguments, to account for what they do, and to use
+// values as Lua's operators do.
+
+// String returns argument n as a string. Numbers are converted.
+func (t *Thread) String(n int) string {
+	v := t.Arg(n)
+	switch {
+	case v.IsString():
+		return v.Str()
+	case v.IsNumber():
+		return string(AppendNumber(nil, v.Num()))
+	}
+	t.TypeError(n, "string")
+	return ""
+}
+
+// OptString returns argument n as a string, or def if it is nil or missing.
+func (t *Thread) OptString(n int, def string) string {
+	if t.Arg(n).IsNil() {
+		return def
+	}
+	return t.String(n)
+}
+
+// Number returns argument n as a number. Strings are converted.
+func (t *Thread) Number(n int) float64 {
+	f, ok := ToNumber(t.Arg(n))
+	if !ok {
+		t.TypeError(n, "number")
+	}
+	return f
+}
+
+// Int returns argument n as an integer, as C converts a double to ptrdiff_t.
+func (t *Thread) Int(n int) int { return int(t.Number(n)) }
+
+// OptInt returns argument n as an integer, or def if it is nil or missing.
+func (t *Thread) OptInt(n, def int) int {
+	if t.Arg(n).IsNil() {
+		return def
+	}
+	return t.Int(n)
+}
+
+// Table returns argument n, which must be a table.
+func (t *Thread) Table(n int) *Table {
+	tab := t.Arg(n).Table()
+	if tab == nil {
+		t.TypeError(n, "table")
+	}
+	return tab
+}
+
+// Writable returns argument n, which must be a table that may be changed.
+func (t *Thread) Writable(n int) *Table {
+	tab := t.Table(n)
+	if tab.ReadOnly {
+		t.Raise(String("Attempt to modify a readonly table"))
+	}
+	return tab
+}
+
+// Function returns argument n, which must be a function.
+func (t *Thread) Function(n int) Value {
+	v := t.Arg(n)
+	if !v.IsFunction() {
+		t.TypeError(n, "function")
+	}
+	return v
+}
+
+// Any returns argument n, which must not be missing.
+func (t *Thread) Any(n int) Value {
+	if n > t.Top() {
+		t.ArgError(n, "value expected")
+	}
+	return t.Arg(n)
+}
+
+// PushString pushes a new string. Its bytes are copied, and accounted for.
+func (t *Thread) PushString(b []byte) {
+	t.Grow(len(b))
+	t.Push(String(string(b)))
+}
+
+// ToText converts a string or a number as Lua does.
+func ToText(v Value) (string, bool) {
+	switch {
+	case v.IsString():
+		return v.Str(), true
+	case v.IsNumber():
+		return string(AppendNumber(nil, v.Num())), true
+	}
+	return "", false
+}
+
+// Grow accounts for bytes that are about to be allocated. It raises an error if they are too many.
+func (t *Thread) Grow(bytes int) {
+	if bytes > MaxString {
+		t.Error("resulting string too large")
+	}
+	if err := t.s.Grow(bytes); err != nil {
+		t.stop(err)
+		panic(raising{})
+	}
+}
+
+// Spend accounts for work that is worth a number of instructions.
+func (t *Thread) Spend(steps int) {
+	if t.s.Left -= steps; t.s.Left <= 0 && !t.look() {
+		panic(raising{})
+	}
+}
+
+// look asks whether the script may go on.
+func (t *Thread) look() bool {
+	if t.s.Left > 0 {
+		return true
+	}
+	if err := t.s.Look(); err != nil {
+		return t.stop(err)
+	}
+	return true
+}
+
+// spent accounts for steps of the machine, and reports whether it may go on.
+func (s *State) spent(t *Thread, steps int) bool {
+	if s.Left -= steps; s.Left > 0 {
+		return true
+	}
+	return t.look()
+}
+
+// must goes on with an error that the machine has raised.
+func must(ok bool) {
+	if !ok {
+		panic(raising{})
+	}
+}
+
+// Index returns o[key], metamethods included.
+func (t *Thread) Index(o, key Value) Value {
+	t.Push(Nil)
+	must(t.get(o, key, -1, t.top-1))
+	return t.Pop()
+}
+
+// SetIndex does o[key] = v, metamethods included.
+func (t *Thread) SetIndex(o, key, v Value) { must(t.put(o, key, v, -1)) }
+
+// RawSet does tab[key] = v without metamethods.
+func (t *Thread) RawSet(tab *Table, key, v Value) { must(t.rawPut(tab, key, v)) }
+
+// RawSetInt does tab[i] = v without metamethods.
+func (t *Thread) RawSetInt(tab *Table, i int, v Value) { must(t.rawPut(tab, Int(i), v)) }
+
+// Less returns a < b, metamethods included.
+func (t *Thread) Less(a, b Value) bool {
+	r, ok := t.less(a, b)
+	must(ok)
+	return r
+}
+
+// Equal returns a == b, metamethods included.
+func (t *Thread) Equal(a, b Value) bool {
+	r, ok := t.equal(a, b)
+	must(ok)
+	return r
+}
+
+// MetaField returns the entry of a value's metatable with the given name, or nil.
+func (t *Thread) MetaField(v Value, name string) Value {
+	if mt := t.s.MetatableOf(v); mt != nil {
+		return mt.GetString(name)
+	}
+	return Nil
+}
+
+// CallFunction calls a function with arguments and returns its first result.
+func (t *Thread) CallFunction(f Value, args ...Value) Value {
+	t.Push(f)
+	for _, v := range args {
+		t.Push(v)
+	}
+	t.Call(len(args), 1)
+	return t.Pop()
+}
+
+// NewTable returns an empty table. It is accounted for.
+func (t *Thread) NewTable(array, hash int) *Table {
+	t.Grow(tableBytes(array, hash))
+	return NewTable(array, hash)
+}

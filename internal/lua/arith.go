@@ -1,0 +1,223 @@
+package lua
+
+import (
+	"math"
+	"strconv"
+
+	"godwit/internal/lua/bytecode"
+	"godwit/internal/lua/number"
+)
+
+// ToNumber converts as Lua does: it takes numbers, and strings that look like one.
+func ToNumber(v Value) (float64, bool) {
+	switch {
+	case v.n >= minNumber:
+		return bitsNumber(v.n), true
+	case v.IsString():
+		return number.Parse(cString(v.Str()))
+	}
+	return 0, false
+}
+
+// modulo is Lua's operator %.
+func modulo(a, b float64) float64 {
+	if b > 0 && a >= 0 && a < 1<<53 && b < 1<<53 {
+		if x, y := int64(a), int64(b); float64(x) == a && float64(y) == b {
+			return float64(x % y)
+		}
+	}
+	return a - math.Floor(a/b)*b
+}
+
+// slowArith executes an arithmetic instruction.
+func (t *Thread) slowArith(in bytecode.Instr, base int) bool {
+	op := in.Op()
+	if op == bytecode.Unm {
+		v := t.stack[base+int(in.B())]
+		return t.arith(eventUnm, v, v, int(in.B()), int(in.B()), base+int(in.A()))
+	}
+	i := op - bytecode.Add
+	x, y, rx, ry := Nil, Nil, int(in.B()), int(in.C())
+	switch i % 3 {
+	case 0:
+		x, y = t.stack[base+rx], t.stack[base+ry]
+	case 1:
+		x, y, ry = t.stack[base+rx], t.constant(in.D()), -1
+	case 2:
+		x, y, rx = t.constant(in.D()), t.stack[base+ry], -1
+	}
+	return t.arith(eventAdd+event(i/3), x, y, rx, ry, base+int(in.A()))
+}
+
+// arith puts the result of an operation into a slot. rx and ry are the registers of the operands,
+// for messages.
+func (t *Thread) arith(e event, x, y Value, rx, ry, slot int) bool {
+	a, okx := ToNumber(x)
+	b, oky := ToNumber(y)
+	if okx && oky {
+		t.stack[slot] = Number(compute(e, a, b))
+		return true
+	}
+	h := t.metamethod(x, e)
+	if h.n == bitsNil {
+		h = t.metamethod(y, e)
+	}
+	if h.n == bitsNil {
+		if okx {
+			x, rx = y, ry
+		}
+		return t.typeError("perform arithmetic on", x, rx)
+	}
+	v, ok := t.callMeta(h, x, y)
+	if ok {
+		t.stack[slot] = v
+	}
+	return ok
+}
+
+func compute(e event, a, b float64) float64 {
+	switch e {
+	case eventAdd:
+		return a + b
+	case eventSub:
+		return a - b
+	case eventMul:
+		return a * b
+	case eventDiv:
+		return a / b
+	case eventMod:
+		return modulo(a, b)
+	case eventPow:
+		return math.Pow(a, b)
+	}
+	return -a
+}
+
+// slowCompare executes a comparison that jumps.
+func (t *Thread) slowCompare(in bytecode.Instr, base int) bool {
+	op, x, y := in.Op(), Nil, Nil
+	switch op {
+	case bytecode.JumpLtKR, bytecode.JumpLeKR:
+		x, y = t.constant(int(in.B())), t.stack[base+int(in.C())]
+	case bytecode.JumpLtRK, bytecode.JumpLeRK, bytecode.JumpEqK:
+		x, y = t.stack[base+int(in.B())], t.constant(int(in.C()))
+	default:
+		x, y = t.stack[base+int(in.B())], t.stack[base+int(in.C())]
+	}
+	var r, ok bool
+	switch {
+	case op <= bytecode.JumpEqK:
+		r, ok = t.equal(x, y)
+	case op <= bytecode.JumpLtKR:
+		r, ok = t.less(x, y)
+	default:
+		r, ok = t.lessEqual(x, y)
+	}
+	if ok && r == (in.A() != 0) {
+		t.frames[t.depth-1].pc += int32(in.D())
+	}
+	return ok
+}
+
+// sameMeta returns the metamethod that two values share for a comparison, or nil.
+func (t *Thread) sameMeta(x, y Value, e event) Value {
+	a := t.metamethod(x, e)
+	if a.n == bitsNil {
+		return Nil
+	}
+	if b := t.metamethod(y, e); RawEqual(a, b) {
+		return a
+	}
+	return Nil
+}
+
+func (t *Thread) equal(x, y Value) (r, ok bool) {
+	if RawEqual(x, y) {
+		return true, true
+	}
+	if !x.IsTable() || !y.IsTable() {
+		return false, true
+	}
+	h := t.sameMeta(x, y, eventEq)
+	if h.n == bitsNil {
+		return false, true
+	}
+	v, ok := t.callMeta(h, x, y)
+	return v.Truthy(), ok
+}
+
+func (t *Thread) less(x, y Value) (r, ok bool) {
+	switch {
+	case x.IsNumber() && y.IsNumber():
+		return x.Num() < y.Num(), true
+	case x.IsString() && y.IsString():
+		return x.Str() < y.Str(), true
+	case x.TypeName() != y.TypeName():
+		return false, t.compareError(x, y)
+	}
+	h := t.sameMeta(x, y, eventLt)
+	if h.n == bitsNil {
+		return false, t.compareError(x, y)
+	}
+	v, ok := t.callMeta(h, x, y)
+	return v.Truthy(), ok
+}
+
+func (t *Thread) lessEqual(x, y Value) (r, ok bool) {
+	switch {
+	case x.IsNumber() && y.IsNumber():
+		return x.Num() <= y.Num(), true
+	case x.IsString() && y.IsString():
+		return x.Str() <= y.Str(), true
+	case x.TypeName() != y.TypeName():
+		return false, t.compareError(x, y)
+	}
+	if h := t.sameMeta(x, y, eventLe); h.n != bitsNil {
+		v, ok := t.callMeta(h, x, y)
+		return v.Truthy(), ok
+	}
+	h := t.sameMeta(x, y, eventLt)
+	if h.n == bitsNil {
+		return false, t.compareError(x, y)
+	}
+	v, ok := t.callMeta(h, y, x)
+	return !v.Truthy(), ok
+}
+
+// length puts the length of the value in slot b into slot a.
+func (t *Thread) length(b, a int) bool {
+	v := t.stack[b]
+	switch {
+	case v.IsTable():
+		t.stack[a] = Int(v.table().Len())
+		return true
+	case v.IsString():
+		t.stack[a] = Int(v.Len())
+		return true
+	}
+	return t.typeError("get length of", v, b-int(t.frames[t.depth-1].base))
+}
+
+// AppendNumber appends a number as C's %.14g prints it.
+func AppendNumber(b []byte, n float64) []byte {
+	if n == math.Trunc(n) && math.Abs(n) < 1e14 && (n != 0 || !math.Signbit(n)) {
+		return strconv.AppendInt(b, int64(n), 10)
+	}
+	return AppendG(b, n, 14)
+}
+
+// AppendG appends a number in the form of C's %g.
+func AppendG(b []byte, n float64, precision int) []byte {
+	switch {
+	case math.IsInf(n, 1):
+		return append(b, "inf"...)
+	case math.IsInf(n, -1):
+		return append(b, "-inf"...)
+	case math.IsNaN(n):
+		if math.Signbit(n) {
+			return append(b, "-nan"...)
+		}
+		return append(b, "nan"...)
+	}
+	return strconv.AppendFloat(b, n, 'g', precision, 64)
+}

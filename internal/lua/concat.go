@@ -1,0 +1,100 @@
+package lua
+
+// MaxString is the length of the longest string that a script can make: that of the longest value.
+const MaxString = 512 << 20
+
+// concat puts the concatenation of the slots first … last into a slot. Lua joins from the right; a
+// run of strings and numbers is joined at once.
+func (t *Thread) concat(first, last, slot int) bool {
+	for last > first {
+		from := last
+		size, numbers := 0, false
+		for from >= first && (t.stack[from].IsString() || t.stack[from].IsNumber()) {
+			if v := t.stack[from]; v.IsString() {
+				size += v.Len()
+			} else {
+				size, numbers = size+numberSize, true
+			}
+			from--
+		}
+		from++
+		if last-from < 1 {
+			if !t.concatMeta(last-1, last) {
+				return false
+			}
+			last--
+			continue
+		}
+		if size > MaxString && !t.tooLong(from, last, size, numbers) {
+			return false
+		}
+		v, ok := t.join(t.stack[from:last+1], size)
+		if !ok {
+			return false
+		}
+		t.stack[from] = v
+		last = from
+	}
+	t.stack[slot] = t.stack[first]
+	return true
+}
+
+// numberSize is enough for a number as text.
+const numberSize = 24
+
+// tooLong raises the error for a string that is too long, unless the estimate was.
+func (t *Thread) tooLong(from, last, size int, numbers bool) bool {
+	if numbers {
+		size -= numberSize * (last - from + 1)
+	}
+	if size > MaxString {
+		return t.raise("string length overflow")
+	}
+	return true
+}
+
+// join returns the concatenation of strings and numbers, whose size is at most size.
+func (t *Thread) join(list []Value, size int) (Value, bool) {
+	if err := t.s.Grow(size); err != nil {
+		return Nil, t.stop(err)
+	}
+	b := t.s.text[:0]
+	if size > keptText {
+		b = make([]byte, 0, size)
+	}
+	for _, v := range list {
+		if v.IsString() {
+			b = append(b, v.Str()...)
+		} else {
+			b = AppendNumber(b, v.Num())
+		}
+	}
+	if size > keptText {
+		return Bytes(b), true
+	}
+	t.s.text = b
+	return String(string(b)), true
+}
+
+// keptText is the largest buffer that is used again.
+const keptText = 64 << 10
+
+// concatMeta joins two neighbours by their metamethod.
+func (t *Thread) concatMeta(i, j int) bool {
+	x, y := t.stack[i], t.stack[j]
+	h := t.metamethod(x, eventConcat)
+	if h.n == bitsNil {
+		h = t.metamethod(y, eventConcat)
+	}
+	if h.n == bitsNil {
+		if x.IsString() || x.IsNumber() {
+			i, x = j, y
+		}
+		return t.typeError("concatenate", x, i-int(t.frames[t.depth-1].base))
+	}
+	v, ok := t.callMeta(h, x, y)
+	if ok {
+		t.stack[i] = v
+	}
+	return ok
+}

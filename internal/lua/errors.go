@@ -1,0 +1,130 @@
+package lua
+
+import (
+	"strconv"
+	"strings"
+)
+
+// raising is what a function of Go panics with to raise the error Thread.thrown. The machine's loop
+// recovers it.
+type raising struct{}
+
+// raiseValue begins to raise an error inside the machine. It returns false, for the caller to
+// return as well.
+func (t *Thread) raiseValue(v Value) bool {
+	t.thrown = v
+	return false
+}
+
+// raise begins to raise an error with the position of the running function.
+func (t *Thread) raise(msg string) bool { return t.raiseValue(String(t.position() + msg)) }
+
+// stop begins to end the script.
+func (t *Thread) stop(err error) bool { return t.raiseValue(String(err.Error())) }
+
+// position returns "source:line: " of the running function, or "" if it is one of Go.
+func (t *Thread) position() string { return t.Where(0) }
+
+// Where returns "source:line: " of the function at a level: 0 is the running one, 1 the one that
+// called it. It is empty for functions of Go and calls that have been replaced.
+func (t *Thread) Where(level int) string {
+	source, line, ok := t.Position(level)
+	if !ok {
+		return ""
+	}
+	return source + ":" + strconv.Itoa(line) + ": "
+}
+
+// Position returns the chunk and the line at which the function of a level is. ok is false for
+// functions of Go, for calls that have been replaced by tail calls, and beyond the last.
+func (t *Thread) Position(level int) (source string, line int, ok bool) {
+	f := t.level(level)
+	if f == nil || f.closure == nil {
+		return "", 0, false
+	}
+	p := f.closure.fn.proto
+	return p.Source, p.LineOf(int(f.pc) - 1), true
+}
+
+// level returns the frame at a level, or nil if there is none.
+func (t *Thread) level(level int) *frame {
+	for i := t.depth - 1; i >= 0; i-- {
+		if level == 0 {
+			return &t.frames[i]
+		}
+		level--
+		if level -= int(t.frames[i].tails); level < 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Raise raises an error. It does not return.
+func (t *Thread) Raise(v Value) {
+	t.thrown = v
+	panic(raising{})
+}
+
+// Throw raises an error. A function of Go returns what it returns.
+func (t *Thread) Throw(v Value) int {
+	t.thrown = v
+	return resultThrown
+}
+
+// Error raises an error with the position of the function that called the running one. It does not
+// return.
+func (t *Thread) Error(msg string) { t.Raise(String(t.Where(1) + msg)) }
+
+// ArgError raises the error for a wrong argument. It does not return.
+func (t *Thread) ArgError(n int, what string) {
+	kind, name := t.calledName(t.depth - 1)
+	if kind == "method" {
+		if n--; n == 0 {
+			t.Error("calling '" + name + "' on bad self (" + what + ")")
+		}
+	}
+	if name == "" {
+		name = "?"
+	}
+	t.Error("bad argument #" + strconv.Itoa(n) + " to '" + name + "' (" + what + ")")
+}
+
+// TypeError raises the error for an argument of a wrong type. It does not return.
+func (t *Thread) TypeError(n int, want string) {
+	got := "no value"
+	if n <= t.Top() {
+		got = t.Arg(n).TypeName()
+	}
+	t.ArgError(n, want+" expected, got "+got)
+}
+
+// typeError begins to raise the error for an operation on a value of a wrong type. reg is the
+// register of the running function that holds it, or -1.
+func (t *Thread) typeError(op string, v Value, reg int) bool {
+	f := &t.frames[t.depth-1]
+	kind, name := "", ""
+	if f.closure != nil && reg >= 0 {
+		kind, name = f.closure.fn.nameOf(reg, int(f.pc)-1)
+	}
+	if kind == "" {
+		return t.raise("attempt to " + op + " a " + v.TypeName() + " value")
+	}
+	return t.raise("attempt to " + op + " " + kind + " '" + name + "' (a " + v.TypeName() +
+		" value)")
+}
+
+// compareError begins to raise the error for two values that cannot be compared.
+func (t *Thread) compareError(a, b Value) bool {
+	x, y := a.TypeName(), b.TypeName()
+	if x == y {
+		return t.raise("attempt to compare two " + x + " values")
+	}
+	return t.raise("attempt to compare " + x + " with " + y)
+}
+
+// cString cuts a name as a C string ends.
+func cString(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return s
+}

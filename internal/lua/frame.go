@@ -1,0 +1,161 @@
+package lua
+
+// Limits of Lua 5.1 on calls within calls.
+const (
+	// maxFrames is the depth of calls at which a stack overflows. An error handler has some more.
+	maxFrames = 16384
+	moreCalls = 2048
+	// maxNested bounds calls that go through Go: protected calls, metamethods, iterators and
+	// functions like table.sort. An error handler has some more.
+	maxNested  = 200
+	moreNested = 25
+)
+
+// enter pushes the frame of a function of Lua. The function is at slot at, and its arguments end at
+// the top. It reports whether there was room; else an error is being raised.
+func (t *Thread) enter(c *Closure, at int, want int, kind frameKind) bool {
+	if t.depth >= len(t.frames) && !t.moreFrames() {
+		return false
+	}
+	p := c.fn
+	base, args := at+1, t.top-at-1
+	if p.vararg {
+		base = t.spreadArgs(p, at, args)
+	}
+	if base+slack > len(t.stack) && !t.fits(base) {
+		return false
+	}
+	t.high = max(t.high, base+p.registers)
+	if !p.vararg {
+		for i := t.top; i < base+p.params; i++ {
+			t.stack[i] = Nil
+		}
+	}
+	f := &t.frames[t.depth]
+	t.depth++
+	f.closure, f.native = c, nil
+	f.base, f.result, f.want = int32(base), int32(at), int32(want)
+	f.pc, f.varargs, f.tails = 0, int32(max(base-at-1-p.params, 0)), 0
+	f.kind, f.nested = kind, int32(t.nested)
+	return t.s.spent(t, p.cost)
+}
+
+// spreadArgs puts the parameters of a function with variable arguments behind all arguments. It
+// returns where its registers begin.
+func (t *Thread) spreadArgs(p *Function, at, args int) int {
+	base := max(t.top, at+1+p.params)
+	if base+slack > len(t.stack) && !t.fits(base) {
+		return base // enter sees it again
+	}
+	for i := t.top; i < base; i++ {
+		t.stack[i] = Nil
+	}
+	for i := range p.params {
+		t.stack[base+i] = t.stack[at+1+i]
+		t.stack[at+1+i] = Nil
+	}
+	if p.needsArg {
+		rest := t.stack[at+1+p.params : at+1+max(args, p.params)]
+		t.stack[base+p.params] = TableValue(t.argTable(rest))
+	}
+	return base
+}
+
+// argTable returns the table arg of a function with variable arguments.
+func (t *Thread) argTable(args []Value) *Table {
+	tab := NewTable(len(args), 1)
+	for i, v := range args {
+		tab.SetInt(i+1, v)
+	}
+	tab.SetString("n", Int(len(args)))
+	return tab
+}
+
+// fits makes room for a frame that begins at base, and raises an error if there is none.
+func (t *Thread) fits(base int) bool {
+	need := base + slack
+	if need <= len(t.stack) {
+		return true
+	}
+	size := max(2*len(t.stack), need)
+	if err := t.s.Grow((size - len(t.stack)) * valueBytes); err != nil {
+		return t.stop(err)
+	}
+	t.resize(size)
+	return true
+}
+
+// moreFrames makes room for another frame, and raises an error at Lua's limit.
+func (t *Thread) moreFrames() bool {
+	n := len(t.frames)
+	switch {
+	case n >= maxFrames+moreCalls:
+		return t.raiseValue(String("error in error handling"))
+	case n >= maxFrames:
+		t.setFrames(maxFrames + moreCalls)
+		return t.raise("stack overflow")
+	}
+	size := min(2*n, maxFrames)
+	if err := t.s.Grow((size - n) * frameBytes); err != nil {
+		return t.stop(err)
+	}
+	t.setFrames(size)
+	return true
+}
+
+func (t *Thread) setFrames(n int) {
+	frames := make([]frame, n)
+	copy(frames, t.frames[:t.depth])
+	t.frames = frames
+}
+
+// leave ends the running frame. Its n results begin at slot first. Protected calls that end with it
+// end as well. It reports whether the frame was called from Go.
+func (t *Thread) leave(first, n int) (entry bool) {
+	for {
+		f := &t.frames[t.depth-1]
+		if t.open != nil {
+			t.close(int(f.base))
+		}
+		t.depth--
+		t.nested = int(f.nested)
+		at := int(f.result)
+		t.deliver(at, first, n, int(f.want))
+		if f.kind&frameEntry != 0 {
+			if t.depth > 0 {
+				t.base = int(t.frames[t.depth-1].base)
+			}
+			return true
+		}
+		f = &t.frames[t.depth-1]
+		if f.kind&frameProtected == 0 {
+			return false
+		}
+		// the protected call returns true and what its function has returned
+		first = int(f.result)
+		t.stack[first] = True
+		n = t.top - first
+	}
+}
+
+// deliver moves n values from slot first to slot at, where want of them are wanted.
+func (t *Thread) deliver(at, first, n, want int) {
+	if want == 1 {
+		if n > 0 {
+			t.stack[at] = t.stack[first]
+		} else {
+			t.stack[at] = Nil
+		}
+		t.top = at + 1
+		return
+	}
+	if want < 0 {
+		want = n
+	}
+	n = min(n, want)
+	copy(t.stack[at:at+n], t.stack[first:first+n])
+	for i := at + n; i < at+want; i++ {
+		t.stack[i] = Nil
+	}
+	t.top = at + want
+}

@@ -1,0 +1,200 @@
+package lua
+
+// event is a metamethod.
+type event uint8
+
+const (
+	eventIndex event = iota
+	eventNewIndex
+	eventCall
+	eventEq
+	eventLt
+	eventLe
+	eventConcat
+	eventLen
+	eventAdd
+	eventSub
+	eventMul
+	eventDiv
+	eventMod
+	eventPow
+	eventUnm
+	eventToString
+	eventMetatable
+	numEvents
+)
+
+// eventNames are the keys of metamethods.
+type eventNames struct {
+	name [numEvents]Value
+	hash [numEvents]uint32
+}
+
+func newEventNames() (n eventNames) {
+	for i, s := range [numEvents]string{"__index", "__newindex", "__call", "__eq", "__lt", "__le",
+		"__concat", "__len", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm",
+		"__tostring", "__metatable"} {
+		n.name[i], n.hash[i] = String(s), HashString(s)
+	}
+	return n
+}
+
+// maxLoop is how many tables an access goes through.
+const maxLoop = 100
+
+// MetatableOf returns the metatable of a value, or nil.
+func (s *State) MetatableOf(v Value) *Table {
+	switch {
+	case v.n == bitsTable:
+		return v.table().Metatable
+	case v.IsString():
+		return s.Strings
+	}
+	return nil
+}
+
+// metamethod returns the metamethod of a value for an event, or nil.
+func (t *Thread) metamethod(v Value, e event) Value {
+	return t.s.event(t.s.MetatableOf(v), e)
+}
+
+// event returns a metatable's entry for an event. That there is none is remembered.
+func (s *State) event(mt *Table, e event) Value {
+	if mt == nil || mt.absent&(1<<e) != 0 {
+		return Nil
+	}
+	v := mt.GetStr(s.texts.name[e], s.texts.hash[e])
+	if v.n == bitsNil {
+		mt.absent |= 1 << e
+	}
+	return v
+}
+
+// get puts o[key] into a slot. reg is the register that holds o, for messages.
+func (t *Thread) get(o, key Value, reg, slot int) bool {
+	for range maxLoop {
+		var h Value
+		if tab := o.Table(); tab != nil {
+			v := tab.Get(key)
+			if v.n != bitsNil {
+				t.stack[slot] = v
+				return true
+			}
+			if h = t.s.event(tab.Metatable, eventIndex); h.n == bitsNil {
+				t.stack[slot] = Nil
+				return true
+			}
+		} else if h = t.metamethod(o, eventIndex); h.n == bitsNil {
+			return t.typeError("index", o, reg)
+		}
+		if h.IsFunction() {
+			v, ok := t.callMeta(h, o, key)
+			if ok {
+				t.stack[slot] = v
+			}
+			return ok
+		}
+		o, reg = h, -1
+	}
+	return t.raise("loop in gettable")
+}
+
+// put does o[key] = v. reg is the register that holds o, for messages.
+func (t *Thread) put(o, key, v Value, reg int) bool {
+	for range maxLoop {
+		var h Value
+		if tab := o.Table(); tab != nil {
+			p := t.slot(tab, key)
+			if p == nil {
+				return false
+			}
+			if p.n == bitsNil {
+				h = t.s.event(tab.Metatable, eventNewIndex)
+			}
+			if h.n == bitsNil {
+				p.set(v)
+				return true
+			}
+		} else if h = t.metamethod(o, eventNewIndex); h.n == bitsNil {
+			return t.typeError("index", o, reg)
+		}
+		if h.IsFunction() {
+			return t.callMetaSet(h, o, key, v)
+		}
+		o, reg = h, -1
+	}
+	return t.raise("loop in settable")
+}
+
+// rawPut does tab[key] = v without metamethods.
+func (t *Thread) rawPut(tab *Table, key, v Value) bool {
+	p := t.slot(tab, key)
+	if p == nil {
+		return false
+	}
+	p.set(v)
+	return true
+}
+
+// slot returns where a table that may be changed has the value of a key. It returns nil if an error
+// is being raised. As in Lua, a key that is missing is added, even if __newindex is called for it.
+func (t *Thread) slot(tab *Table, key Value) *Value {
+	if tab.ReadOnly {
+		t.raise("Attempt to modify a readonly table")
+		return nil
+	}
+	if msg := badKey(key); msg != "" {
+		t.raise(msg)
+		return nil
+	}
+	p, err := tab.slot(key, &t.s.Budget)
+	if err != nil {
+		t.stop(err)
+		return nil
+	}
+	return p
+}
+
+// scratch returns a slot above all that the running function uses.
+func (t *Thread) scratch() int {
+	if t.depth == 0 {
+		return t.top
+	}
+	f := &t.frames[t.depth-1]
+	if f.closure == nil {
+		return t.top
+	}
+	return max(int(f.base)+f.closure.fn.registers, t.top)
+}
+
+// callMeta calls a metamethod with two arguments and returns its result.
+func (t *Thread) callMeta(h, a, b Value) (Value, bool) {
+	top, at := t.top, t.scratch()
+	if !t.fits(at) {
+		return Nil, false
+	}
+	t.stack[at], t.stack[at+1], t.stack[at+2] = h, a, b
+	t.top = at + 3
+	t.high = max(t.high, t.top)
+	if !t.call(at, 1) {
+		return Nil, false
+	}
+	t.top = top
+	return t.stack[at], true
+}
+
+// callMetaSet calls the metamethod __newindex.
+func (t *Thread) callMetaSet(h, o, key, v Value) bool {
+	top, at := t.top, t.scratch()
+	if !t.fits(at) {
+		return false
+	}
+	t.stack[at], t.stack[at+1], t.stack[at+2], t.stack[at+3] = h, o, key, v
+	t.top = at + 4
+	t.high = max(t.high, t.top)
+	if !t.call(at, 0) {
+		return false
+	}
+	t.top = top
+	return true
+}
