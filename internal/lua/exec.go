@@ -84,7 +84,8 @@ enter:
 		case bytecode.SetIndex:
 			if o, i := &regs[in.A()], regs[in.B()].n; o.n == bitsTable && i >= minNumber {
 				tab := o.table()
-				if v := tab.element(bitsNumber(i)); v != nil && v.n != bitsNil && !tab.ReadOnly {
+				v := tab.element(bitsNumber(i))
+				if v != nil && (v.n != bitsNil || tab.Metatable == nil) && !tab.ReadOnly {
 					v.set(regs[in.C()])
 					continue
 				}
@@ -131,12 +132,12 @@ enter:
 			}
 		case bytecode.ModRK:
 			if x, y := regs[in.B()].n, k[in.D()].n; x >= minNumber && y >= minNumber {
-				regs[in.A()] = Number(modulo(bitsNumber(x), bitsNumber(y)))
+				regs[in.A()].n = numberBits(modulo(bitsNumber(x), bitsNumber(y)))
 				continue
 			}
 		case bytecode.Unm:
 			if x := regs[in.B()].n; x >= minNumber {
-				regs[in.A()] = Number(-bitsNumber(x))
+				regs[in.A()].n = numberBits(-bitsNumber(x))
 				continue
 			}
 		case bytecode.Not:
