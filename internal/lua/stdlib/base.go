@@ -14,9 +14,9 @@ import (
 
 // Options are what the libraries need of the host.
 type Options struct {
-	// Compile makes a function of a chunk, for load and loadstring. The name is as given to them;
-	// ChunkName returns what messages show of it.
-	Compile func(src, name string) (*lua.Closure, error)
+	// Compile makes a function of a chunk, for load and loadstring. The name is as given to them:
+	// ChunkName and LongChunkName return what messages show of it. t is the thread that calls.
+	Compile func(t *lua.Thread, src, name string) (*lua.Closure, error)
 	// Heap returns how many bytes are in use, for collectgarbage.
 	Heap func() uint64
 	// Clock returns a time in seconds, for os.clock.

@@ -6,23 +6,33 @@ import (
 	"godwit/internal/lua"
 )
 
+// Sizes of a chunk's name in messages as in C, with the terminating zero.
+const (
+	nameSize     = 60 // at run time
+	longNameSize = 80 // of the compiler
+)
+
 // ChunkName returns a chunk's name as messages show it. "=name" is the name itself and "@name" that
 // of a file; anything else is the source.
-func ChunkName(name string) string {
-	const size = 60 // of the name in messages as in C, with the terminating zero
+func ChunkName(name string) string { return chunkName(name, nameSize) }
+
+// LongChunkName returns a chunk's name as messages of the compiler show it.
+func LongChunkName(name string) string { return chunkName(name, longNameSize) }
+
+func chunkName(name string, size int) string {
 	name = cut(name)
 	switch {
 	case name == "":
 	case name[0] == '=':
 		return name[1:min(len(name), size)]
 	case name[0] == '@':
-		const most = size - len(" '...' ") - 1
+		most := size - len(" '...' ") - 1
 		if name = name[1:]; len(name) > most {
 			return "..." + name[len(name)-most:]
 		}
 		return name
 	}
-	const most = size - len(` [string "..."] `) - 1
+	most := size - len(` [string "..."] `) - 1
 	line := name
 	if i := strings.IndexAny(name, "\r\n"); i >= 0 {
 		line = name[:i]
@@ -38,7 +48,7 @@ func ChunkName(name string) string {
 
 // loader compiles chunks at run time.
 type loader struct {
-	compile func(src, name string) (*lua.Closure, error)
+	compile func(t *lua.Thread, src, name string) (*lua.Closure, error)
 }
 
 func (l loader) loadString(t *lua.Thread) int {
@@ -80,7 +90,7 @@ func (l loader) load(t *lua.Thread) int {
 // chunk pushes the function of a chunk.
 func (l loader) chunk(t *lua.Thread, src, name string) int {
 	t.Spend(len(src) / 8)
-	c, err := l.compile(src, cut(name))
+	c, err := l.compile(t, src, cut(name))
 	if err != nil {
 		return failed(t, lua.String(err.Error()))
 	}
