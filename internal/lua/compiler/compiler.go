@@ -10,7 +10,6 @@
 package compiler
 
 import (
-
 	"godwit/internal/lua/bytecode"
 )
 
