@@ -33,7 +33,11 @@ func environment(global, field string) bool {
 }
 
 func compile(t *testing.T, src string, o *Options) *bytecode.Proto {
-	p, err := Compile(src, "c", o)
+	return compileNamed(t, src, "c", o)
+}
+
+func compileNamed(t *testing.T, src, name string, o *Options) *bytecode.Proto {
+	p, err := Compile(src, name, o)
 	require.NoError(t, err, src)
 	return p
 }

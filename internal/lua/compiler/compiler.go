@@ -10,6 +10,8 @@
 package compiler
 
 import (
+	"cmp"
+
 	"godwit/internal/lua/bytecode"
 )
 
@@ -63,10 +65,7 @@ func Compile(src, chunk string, o *Options) (p *bytecode.Proto, err error) {
 	if o == nil {
 		o = &Options{}
 	}
-	name := o.Name
-	if name == "" {
-		name = chunk
-	}
+	name := cmp.Or(o.Name, chunk)
 	c := &compiler{
 		lexer: lexer{src: src, source: chunk, longName: name, line: 1, lastLine: 1, grow: o.Grow},
 		o:     o, level: o.Level, symbols: map[string]*symbol{},
