@@ -181,6 +181,7 @@ func (c *compiler) removeLocals(n int) {
 
 // upvalue returns the place of a captured variable among the upvalues of f.
 func (c *compiler) upvalue(f *function, b binding, name string) int {
+	c.walked += len(f.captured)
 	if i := slices.Index(f.captured, b); i >= 0 {
 		return i
 	}
@@ -189,6 +190,7 @@ func (c *compiler) upvalue(f *function, b binding, name string) int {
 		bl := f.outer.block
 		for bl != nil && bl.inScope > b.register {
 			bl = bl.outer
+			c.walked++
 		}
 		if bl != nil {
 			bl.upvalue = true

@@ -3,7 +3,6 @@ package compiler
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -42,25 +41,21 @@ func longPrograms() map[string]func(n int) string {
 	return list
 }
 
-// TestLinear compiles programs of one size and of eight times the size. Cost in the square of the
-// size would take sixty-four times as long.
+// TestLinear compiles programs of one size and of eight times the size. The compiler must not look
+// through more than eight times as many jumps, blocks and upvalues, but for a constant number.
 func TestLinear(t *testing.T) {
 	for name, program := range longPrograms() {
-		const n = 1000
-		small, large := fastest(program(n)), fastest(program(8*n))
-		require.Less(t, large, 32*small, "%s: %v, %v", name, small, large)
+		const n = 500
+		small, large := walked(program(n)), walked(program(8*n))
+		require.Less(t, large, 9*small+5000, "%s: %d, %d", name, small, large)
 	}
 }
 
-// fastest returns how long it takes to compile a program, at best.
-func fastest(src string) time.Duration {
-	best := time.Hour
-	for range 5 {
-		began := time.Now()
-		_, _ = Compile(src, "c", nil)
-		best = min(best, time.Since(began))
-	}
-	return best
+// walked returns how much the compiler looks through.
+func walked(src string) int {
+	c := newCompiler(src, "c", &Options{})
+	_, _ = c.compile()
+	return c.walked
 }
 
 // BenchmarkLong compiles programs of about 1 MB.
