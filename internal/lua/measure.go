@@ -70,6 +70,11 @@ func (m *meter) object(v Value) {
 		m.closure(v.closure())
 	case bitsThread:
 		m.thread(v.Thread())
+	case bitsNative:
+		m.bytes += nativeBytes
+		for _, v := range v.native().Keeps {
+			m.visit(v)
+		}
 	default:
 		m.bytes += nativeBytes
 	}

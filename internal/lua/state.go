@@ -83,6 +83,8 @@ func (s *State) crashed(t *Thread, v any) {
 type Native struct {
 	Name string
 	Fn   func(t *Thread) int
+	// Keeps is what Fn refers to, so that it is measured.
+	Keeps []Value
 
 	special special
 }
