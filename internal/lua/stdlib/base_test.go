@@ -121,8 +121,8 @@ func TestReadOnly(t *testing.T) {
 func TestOrderOfLibraries(t *testing.T) {
 	for library, want := range map[string]string{
 		"table": "setn insert getn foreachi maxn foreach concat sort remove",
-		"math": "log max acos huge ldexp pi cos tanh pow deg tan cosh sinh random randomseed frexp " +
-			"ceil floor rad abs sqrt modf asin min mod fmod log10 atan2 exp sin atan",
+		"math": "log max acos huge ldexp pi cos tanh pow deg tan cosh sinh random randomseed " +
+			"frexp ceil floor rad abs sqrt modf asin min mod fmod log10 atan2 exp sin atan",
 		"coroutine": "resume yield status wrap create running",
 	} {
 		got, err := protected(newBase(), "local r = {} for k in pairs("+library+
