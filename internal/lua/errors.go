@@ -43,7 +43,7 @@ func (t *Thread) Position(level int) (source string, line int, ok bool) {
 		return "", 0, false
 	}
 	p := f.closure.fn.proto
-	return p.Source, p.LineOf(int(f.pc)-1), true
+	return p.Source, p.LineOf(int(f.pc) - 1), true
 }
 
 // level returns the frame at a level, or nil if there is none.
@@ -110,7 +110,8 @@ func (t *Thread) typeError(op string, v Value, reg int) bool {
 	if kind == "" {
 		return t.raise("attempt to " + op + " a " + v.TypeName() + " value")
 	}
-	return t.raise("attempt to " + op + " " + kind + " '" + name + "' (a " + v.TypeName() + " value)")
+	return t.raise("attempt to " + op + " " + kind + " '" + name + "' (a " + v.TypeName() +
+		" value)")
 }
 
 // compareError begins to raise the error for two values that cannot be compared.
