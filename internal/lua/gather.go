@@ -50,7 +50,7 @@ func (t *Thread) PopPairs(n int) *Table {
 	}
 	var tab *Table
 	if s := &t.s.shapes[mix>>(64-logShapes)]; s.mix == mix && s.is(pairs) {
-		t.Grow(tableBytes + len(s.nodes)*nodeBytes)
+		t.Grow(headBytes + len(s.nodes)*nodeBytes)
 		tab = s.fill(pairs)
 	} else {
 		tab = t.pairs(pairs)
@@ -65,8 +65,7 @@ func (t *Thread) PopPairs(n int) *Table {
 func (t *Thread) pairs(pairs []Value) *Table {
 	tab := t.NewTable(0, 0)
 	for i := 0; i < len(pairs); i += 2 {
-		k := pairs[i]
-		if err := tab.SetStr(&t.s.Budget, k, HashString(k.Str()), pairs[i+1]); err != nil {
+		if err := tab.set(pairs[i], pairs[i+1], &t.s.Budget); err != nil {
 			t.stop(err)
 			panic(raising{})
 		}
