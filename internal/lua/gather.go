@@ -46,15 +46,15 @@ func (t *Thread) PopPairs(n int) *Table {
 		mix = (mix ^ uint64(pairs[i].address())) * 0x9e3779b97f4a7c15
 	}
 	if t.s.shapes == nil {
-		t.s.shapes = new([numShapes]shape)
+		t.s.shapes = new(shapes)
 	}
 	var tab *Table
-	if s := &t.s.shapes[mix>>(64-logShapes)]; s.mix == mix && s.is(pairs) {
+	if s := t.s.shapes.find(mix); s.is(pairs) {
 		t.Grow(headBytes + len(s.nodes)*nodeBytes)
 		tab = s.fill(pairs)
 	} else {
 		tab = t.pairs(pairs)
-		s.learn(mix, pairs, tab)
+		s.learn(pairs, tab)
 	}
 	t.top -= 2 * n
 	t.Spend(n)
@@ -73,20 +73,32 @@ func (t *Thread) pairs(pairs []Value) *Table {
 	return tab
 }
 
-const (
-	logShapes = 6
-	numShapes = 1 << logShapes
-	// maxShapeKey is the length of the longest key of a shape.
-	maxShapeKey = 64
-)
+// shapes are those that were seen lately. Two may share a place; the later one is first.
+type shapes [1 << logShapes][2]shape
+
+const logShapes = 6
 
 // shape is the layout of tables with certain keys that were set in a certain order.
 type shape struct {
 	mix   uint64 // of the keys
-	keys  []Value
+	seen  bool
+	keys  []Value // all, once the layout is known
 	at    []uint8 // for each key its node
 	nodes []node  // without values
 	free  int32
+}
+
+// find returns the shape of keys, which may be a new one.
+func (list *shapes) find(mix uint64) *shape {
+	place := &list[mix>>(64-logShapes)]
+	for i := range place {
+		if place[i].mix == mix {
+			return &place[i]
+		}
+	}
+	place[1] = place[0]
+	place[0] = shape{mix: mix}
+	return &place[0]
 }
 
 // is reports whether the shape is known and is that of the pairs.
@@ -112,36 +124,30 @@ func (s *shape) fill(pairs []Value) *Table {
 	return &Table{nodes: nodes, free: s.free}
 }
 
-// learn notes the shape of a table when pairs with the same keys come for the second time.
-func (s *shape) learn(mix uint64, pairs []Value, tab *Table) {
-	if s.mix != mix {
-		*s = shape{mix: mix}
+// learn notes the layout of a table when pairs with the same keys come for the second time. Keys
+// that Intern does not remember would never be found again.
+func (s *shape) learn(pairs []Value, tab *Table) {
+	if !s.seen {
+		s.seen = true
 		return
 	}
-	used := 0
-	for i := range tab.nodes {
-		if tab.nodes[i].val.n != bitsNil {
-			used++
+	s.at = s.at[:0]
+	for i := 0; i < len(pairs); i += 2 {
+		for j := range tab.nodes {
+			if k := &tab.nodes[j].key; k.p == pairs[i].p && k.n == pairs[i].n &&
+				k.Len() <= maxInterned {
+				s.at = append(s.at, uint8(j))
+			}
 		}
 	}
-	if 2*used != len(pairs) { // a key came twice
+	if 2*len(s.at) != len(pairs) {
 		return
 	}
-	*s = shape{mix: mix, free: tab.free, nodes: append([]node(nil), tab.nodes...)}
+	s.free, s.nodes = tab.free, append([]node(nil), tab.nodes...)
 	for i := range s.nodes {
 		s.nodes[i].val = Nil
 	}
 	for i := 0; i < len(pairs); i += 2 {
-		k := pairs[i]
-		if k.Len() > maxShapeKey {
-			*s = shape{}
-			return
-		}
-		s.keys = append(s.keys, k)
-		for j := range tab.nodes {
-			if tab.nodes[j].key.p == k.p && tab.nodes[j].key.n == k.n {
-				s.at = append(s.at, uint8(j))
-			}
-		}
+		s.keys = append(s.keys, pairs[i])
 	}
 }

@@ -11,8 +11,8 @@ const (
 	maxInterned = 32
 )
 
-// interned are strings that were made lately.
-type interned [1 << logInterned]Value
+// interned are strings that were made lately. Two may share a place; the later one is first.
+type interned [1 << logInterned][2]Value
 
 // Intern returns a string with the bytes of s, which it copies unless the same short string was
 // made lately.
@@ -23,12 +23,16 @@ func (t *Thread) Intern(s string) Value {
 	if t.s.interned == nil {
 		t.s.interned = new(interned)
 	}
-	v := &t.s.interned[internHash(s)]
-	if v.n == bitsString|uint64(len(s)) && v.Str() == s {
-		return *v
+	place := &t.s.interned[internHash(s)]
+	n := bitsString | uint64(len(s))
+	for i := range place {
+		if v := &place[i]; v.n == n && v.Str() == s {
+			return *v
+		}
 	}
-	*v = t.copied(s)
-	return *v
+	place[1] = place[0]
+	place[0] = t.copied(s)
+	return place[0]
 }
 
 func (t *Thread) copied(s string) Value {

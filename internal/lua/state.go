@@ -13,8 +13,8 @@ type State struct {
 	texts   eventNames
 	text    []byte // buffer for strings being made
 
-	shapes   *[numShapes]shape // see PopPairs
-	interned *interned         // see Intern
+	shapes   *shapes   // see PopPairs
+	interned *interned // see Intern
 }
 
 // Hooks are what the host adds. All may be nil.
