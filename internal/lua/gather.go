@@ -17,6 +17,10 @@ func (t *Table) Node(i int) (k, v Value) {
 	return n.key, n.val
 }
 
+// NewArray returns a table whose array is as large as if n elements had been set one by one. The
+// elements may be stored in Array.
+func (t *Thread) NewArray(n int) *Table { return t.NewTable(nodesFor(n), 0) }
+
 // PopArray gives the keys from first on the last n values of the stack, which it removes. The table
 // must have the keys below first and no others.
 func (t *Thread) PopArray(tab *Table, first, n int) {
@@ -73,7 +77,8 @@ func (t *Thread) pairs(pairs []Value) *Table {
 	return tab
 }
 
-// shapes are those that were seen lately. Two may share a place; the later one is first.
+// shapes are those that were seen lately. Two may share a place; the one that was used last is
+// first.
 type shapes [1 << logShapes][2]shape
 
 const logShapes = 6
@@ -91,13 +96,13 @@ type shape struct {
 // find returns the shape of keys, which may be a new one.
 func (list *shapes) find(mix uint64) *shape {
 	place := &list[mix>>(64-logShapes)]
-	for i := range place {
-		if place[i].mix == mix {
-			return &place[i]
-		}
+	switch {
+	case place[0].mix == mix:
+	case place[1].mix == mix:
+		place[0], place[1] = place[1], place[0]
+	default:
+		place[1], place[0] = place[0], shape{mix: mix}
 	}
-	place[1] = place[0]
-	place[0] = shape{mix: mix}
 	return &place[0]
 }
 

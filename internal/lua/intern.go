@@ -11,7 +11,8 @@ const (
 	maxInterned = 32
 )
 
-// interned are strings that were made lately. Two may share a place; the later one is first.
+// interned are strings that were made lately. Two may share a place; the one that was used last is
+// first.
 type interned [1 << logInterned][2]Value
 
 // Intern returns a string with the bytes of s, which it copies unless the same short string was
@@ -25,14 +26,15 @@ func (t *Thread) Intern(s string) Value {
 	}
 	place := &t.s.interned[internHash(s)]
 	n := bitsString | uint64(len(s))
-	for i := range place {
-		if v := &place[i]; v.n == n && v.Str() == s {
-			return *v
-		}
+	if v := place[0]; v.n == n && v.Str() == s {
+		return v
 	}
-	place[1] = place[0]
-	place[0] = t.copied(s)
-	return place[0]
+	v := place[1]
+	if v.n != n || v.Str() != s {
+		v = t.copied(s)
+	}
+	place[1], place[0] = place[0], v
+	return v
 }
 
 func (t *Thread) copied(s string) Value {

@@ -52,7 +52,7 @@ func (d *jsonDecoder) peek() byte {
 func (d *jsonDecoder) value(c byte, depth, slots int) lua.Value {
 	switch {
 	case c == '"':
-		if v, ok := d.string(false); ok {
+		if v, ok := d.string(); ok {
 			return v
 		}
 	case c == '{':
@@ -157,7 +157,7 @@ func (d *jsonDecoder) pair(c byte, depth, slots int) {
 	if c != '"' {
 		d.fail("object key string")
 	}
-	key, ok := d.string(true)
+	key, ok := d.string()
 	if !ok {
 		d.fail("object key string")
 	}
@@ -186,7 +186,7 @@ func (d *jsonDecoder) at(i int) byte {
 }
 
 // string reads the string that begins at pos. It reports false if something is wrong with it.
-func (d *jsonDecoder) string(key bool) (lua.Value, bool) {
+func (d *jsonDecoder) string() (lua.Value, bool) {
 	start := d.pos + 1
 	i := start
 	for ; len(d.s)-i >= 8; i += 8 {
@@ -201,11 +201,7 @@ func (d *jsonDecoder) string(key bool) (lua.Value, bool) {
 			if n := i - start; n > block {
 				d.t.Spend(n / bytesPerStep)
 			}
-			if key {
-				return d.t.Intern(d.s[start:i]), true
-			}
-			d.t.Grow(i - start)
-			return lua.String(strings.Clone(d.s[start:i])), true
+			return d.t.Intern(d.s[start:i]), true
 		case '\\', 0:
 			return d.unescape(start)
 		}

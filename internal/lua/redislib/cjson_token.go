@@ -40,7 +40,7 @@ func (d *jsonDecoder) token(c byte) string {
 	case 0:
 		return "T_END"
 	case '"':
-		d.string(true)
+		d.string()
 		return "T_STRING"
 	}
 	switch {

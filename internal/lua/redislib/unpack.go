@@ -1,10 +1,9 @@
 package redislib
 
 import (
-	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
-	"strings"
 
 	"godwit/internal/lua"
 )
@@ -78,39 +77,51 @@ func (u *unpacker) take(n int) string {
 
 // number returns the next bytes as a big-endian integer.
 func (u *unpacker) number(bytes int) uint64 {
-	var b [8]byte
-	copy(b[8-bytes:], u.take(bytes))
-	return binary.BigEndian.Uint64(b[:])
+	if rest := u.s[u.pos:]; len(rest) >= 8 {
+		u.pos += bytes
+		return bits.ReverseBytes64(load8(rest[:8])) >> (64 - 8*bytes)
+	}
+	n := uint64(0)
+	for _, c := range []byte(u.take(bytes)) {
+		n = n<<8 | uint64(c)
+	}
+	return n
 }
 
 // string returns the next n bytes as a string. Short ones are often keys.
 func (u *unpacker) string(n int) lua.Value {
-	s := u.take(n)
-	if n <= block {
-		return u.t.Intern(s)
+	if n > block {
+		u.t.Spend(n / bytesPerStep)
 	}
-	u.t.Spend(n / bytesPerStep)
-	u.t.Grow(n)
-	return lua.String(strings.Clone(s))
+	return u.t.Intern(u.take(n))
 }
 
 // value reads one value. slots is how much of the simulated stack is in use.
 func (u *unpacker) value(slots int) lua.Value {
-	tag := u.take(1)[0]
-	if slots+1 > cStack {
+	if u.pos >= len(u.s) {
+		u.take(1)
+	}
+	tag := u.s[u.pos]
+	u.pos++
+	if slots >= cStack {
 		u.t.Error("stack overflow (too many return values at once; use unpack_one or " +
 			"unpack_limit instead.)")
 	}
 	switch {
 	case tag < 0x80 || tag >= 0xe0:
 		return lua.Int(int(int8(tag)))
-	case tag >= 0xa0 && tag < 0xc0:
+	case tag >= 0xc0:
+		return u.tagged(tag, slots)
+	case tag >= 0xa0:
 		return u.string(int(tag & 31))
-	case tag >= 0x90 && tag < 0xa0:
+	case tag >= 0x90:
 		return u.array(int(tag&15), slots)
-	case tag < 0x90:
-		return u.hash(int(tag&15), slots)
 	}
+	return u.hash(int(tag&15), slots)
+}
+
+// tagged reads what follows a tag that is not also a part of the value.
+func (u *unpacker) tagged(tag byte, slots int) lua.Value {
 	switch tag {
 	case 0xc0:
 		return lua.Nil
@@ -141,36 +152,51 @@ func (u *unpacker) value(slots int) lua.Value {
 	return lua.Nil
 }
 
-// array reads n elements. They are on the thread's stack until there are enough. Once a nil comes,
-// they are set one by one, because then the size of the array is another.
+// array reads n elements. The length is trusted as far as there are bytes for it, and for no more
+// than a block.
 func (u *unpacker) array(n, slots int) lua.Value {
 	if slots+2 > cStack {
 		u.t.Error("stack overflow (in function mp_decode_to_lua_array)")
 	}
 	t := u.t
-	tab := t.NewTable(0, 0)
+	ready := min(n, len(u.s)-u.pos, block)
+	tab := t.NewArray(ready)
 	t.Push(lua.TableValue(tab))
-	first, plain := 1, true
-	for i := 1; i <= n; i++ {
+	elements := tab.Array()
+	for i := range ready {
 		v := u.value(slots + 2)
-		if v.IsNil() && plain {
-			t.PopArray(tab, first, i-first)
-			plain = false
+		if v.IsNil() {
+			u.withNil(tab, i, n, slots)
+			return t.Pop()
 		}
-		if !plain {
-			t.RawSetInt(tab, i, v)
-			t.Spend(1)
-			continue
-		}
-		if t.Push(v); i-first == block {
-			t.PopArray(tab, first, block+1)
-			first = i + 1
-		}
+		elements[i] = v
 	}
-	if plain {
-		t.PopArray(tab, first, n+1-first)
+	t.Spend(ready)
+	if ready < n {
+		u.elements(tab, ready+1, n, slots)
 	}
 	return t.Pop()
+}
+
+// elements reads elements until there are n.
+func (u *unpacker) elements(tab *lua.Table, from, n, slots int) {
+	for i := from; i <= n; i++ {
+		u.t.Push(u.value(slots + 2))
+		u.t.RawSetInt(tab, i, u.t.Arg(u.t.Top()))
+		u.t.Pop()
+		u.t.Spend(1)
+	}
+}
+
+// withNil goes on with an array whose element i+1 is nil. With it the size of a table's array is
+// another: it must grow as elements are set one by one.
+func (u *unpacker) withNil(ready *lua.Table, i, n, slots int) {
+	t := u.t
+	tab := t.NewArray(i)
+	t.SetArg(t.Top(), lua.TableValue(tab))
+	copy(tab.Array(), ready.Array()[:i])
+	t.RawSetInt(tab, i+1, lua.Nil)
+	u.elements(tab, i+2, n, slots)
 }
 
 // hash reads n pairs. A few pairs of strings become a table at once.
