@@ -53,16 +53,13 @@ type Budget struct {
 	room    int // bytes that may be allocated until the next measure
 	bound   int // when room was set
 	ended   error
-	live    func() int // measures
-	collect func()     // runtime.GC, but in tests
-	heap    [2]metrics.Sample
+	live    func() int     // measures
+	collect func(most int) // collectGarbage, but in tests
 }
 
 func (b *Budget) init(live func() int) {
-	b.Bound, b.live, b.collect = defaultBound, live, runtime.GC
-	b.heap[0].Name = "/memory/classes/heap/objects:bytes"
-	b.heap[1].Name = "/gc/heap/live:bytes"
-	b.bound, b.room = b.Bound, b.Bound
+	b.live, b.collect = live, collectGarbage
+	b.Bound, b.bound, b.room = defaultBound, defaultBound, defaultBound
 	b.Begin()
 }
 
@@ -141,15 +138,18 @@ func (b *Budget) measure(bytes int) error {
 		return b.End(ErrMemory)
 	}
 	b.room = max(b.bound-used, b.bound/8)
-	if used+b.room+b.garbage() > b.bound+b.bound/4 {
-		b.collect()
-	}
+	b.collect(b.bound + b.bound/4 - used - b.room)
 	return nil
 }
 
-// garbage returns a bound of how many bytes of garbage are in the process's heap: what has been
-// allocated since the last collection, whoever did it.
-func (b *Budget) garbage() int {
-	metrics.Read(b.heap[:])
-	return int(b.heap[0].Value.Uint64()) - int(b.heap[1].Value.Uint64())
+// collectGarbage makes Go's collector run if there may be more garbage in the process than most
+// bytes. What has been allocated since the last collection may be garbage, whoever did it.
+func collectGarbage(most int) {
+	heap := [2]metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
+	}
+	metrics.Read(heap[:])
+	if int(heap[0].Value.Uint64())-int(heap[1].Value.Uint64()) > most {
+		runtime.GC()
+	}
 }

@@ -22,6 +22,11 @@ func (t *Table) check() error {
 	if n&(n-1) != 0 || int(t.free) > n || t.free < 0 {
 		return fmt.Errorf("lua: %d nodes, %d free", n, t.free)
 	}
+	for i, v := range t.array {
+		if v.n >= minNumber && v.p != nil {
+			return fmt.Errorf("lua: element %d refers to something that it does not hold", i)
+		}
+	}
 	into := make([]int, n) // links to each node
 	for i := range t.nodes {
 		d := &t.nodes[i]
