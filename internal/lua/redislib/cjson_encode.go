@@ -106,7 +106,8 @@ func (e *jsonEncoder) arrayLen(t *lua.Table) int {
 		}
 		items++
 	}
-	if e.sparseRatio > 0 && largest > e.sparseSafe && largest > items*e.sparseRatio {
+	// the product is a C int
+	if e.sparseRatio > 0 && largest > e.sparseSafe && largest > int(int32(items*e.sparseRatio)) {
 		if e.sparseConvert == 0 {
 			e.fail(lua.TableValue(t), "excessively sparse array")
 		}
@@ -197,6 +198,7 @@ func (e *jsonEncoder) escape(dst []byte, s string) []byte {
 		part := s[:min(len(s), block)]
 		s = s[len(part):]
 		dst = e.reserve(dst, 6*len(part)+len(s)+3)
+		e.t.Spend(4 * len(part) / bytesPerStep)
 		for part != "" {
 			n := plainLen(part)
 			dst = append(dst, part[:n]...)

@@ -108,7 +108,7 @@ func (p packer) table(dst []byte, t *lua.Table, depth int) []byte {
 }
 
 // countPairs counts a table's pairs and reports whether the keys are 1 to their number. The
-// original keeps the largest key in a C int.
+// keys of an array must fit a C int, as in the original.
 func countPairs(t *lua.Table) (pairs int, isArray bool) {
 	isArray = true
 	largest := 0
@@ -131,8 +131,9 @@ func countPairs(t *lua.Table) (pairs int, isArray bool) {
 		if k.IsNumber() {
 			f = k.Num()
 		}
-		if isArray = f > 0 && f == math.Floor(f); f > float64(largest) {
-			largest = truncateInt(f)
+		isArray = f > 0 && f <= math.MaxInt32 && f == math.Floor(f)
+		if isArray {
+			largest = max(largest, int(f))
 		}
 	}
 	return pairs, isArray && largest == pairs
