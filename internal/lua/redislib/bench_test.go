@@ -62,7 +62,9 @@ func BenchmarkEncode(b *testing.B) { bench(b, "cjson", "encode", decoded) }
 func BenchmarkPack(b *testing.B)   { bench(b, "cmsgpack", "pack", decoded) }
 
 func BenchmarkDecode(b *testing.B) {
-	bench(b, "cjson", "decode", func(_ *lua.State, text string) lua.Value { return lua.String(text) })
+	bench(b, "cjson", "decode", func(_ *lua.State, text string) lua.Value {
+		return lua.String(text)
+	})
 }
 
 func BenchmarkUnpack(b *testing.B) {

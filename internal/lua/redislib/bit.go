@@ -17,7 +17,7 @@ func openBit() *lua.Table {
 		function{"bxor", bitFold(func(a, b uint32) uint32 { return a ^ b })},
 		function{"lshift", bitShift(func(b uint32, n int) uint32 { return b << n })},
 		function{"rshift", bitShift(func(b uint32, n int) uint32 { return b >> n })},
-		function{"arshift", bitShift(func(b uint32, n int) uint32 { return uint32(int32(b) >> n) })},
+		function{"arshift", bitShift(bitSigned)},
 		function{"rol", bitShift(bits.RotateLeft32)},
 		function{"ror", bitShift(func(b uint32, n int) uint32 { return bits.RotateLeft32(b, -n) })},
 		function{"bswap", bitOne(bits.ReverseBytes32)},
@@ -59,6 +59,8 @@ func bitShift(op func(b uint32, n int) uint32) func(*lua.Thread) int {
 		return pushBits(t, op(b, int(bitArg(t, 2)&31)))
 	}
 }
+
+func bitSigned(b uint32, n int) uint32 { return uint32(int32(b) >> n) }
 
 // bitToHex prints the low digits, in capitals if their count is negative. The smallest number has
 // no opposite, which the original overlooks; here it means 8.

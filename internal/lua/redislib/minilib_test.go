@@ -49,7 +49,9 @@ func openMini(s *lua.State) {
 		"sort": func(t *lua.Thread) int {
 			tab := t.Table(1)
 			list := slices.Clone(tab.Array()[:tab.Len()])
-			slices.SortFunc(list, func(a, b lua.Value) int { return strings.Compare(a.Str(), b.Str()) })
+			slices.SortFunc(list, func(a, b lua.Value) int {
+				return strings.Compare(a.Str(), b.Str())
+			})
 			copy(tab.Array(), list)
 			return 0
 		},

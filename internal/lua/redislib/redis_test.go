@@ -12,8 +12,8 @@ import (
 )
 
 // prelude turns whatever the body returns or raises into a text that is the same in both servers:
-// numbers have 17 digits, and tables are in the order of pairs, unless that follows from addresses. It
-// must stay on one line, because errors show theirs.
+// numbers have 17 digits, and tables are in the order of pairs, unless that follows from addresses.
+// It must stay on one line, because errors show theirs.
 const prelude = `local function S(v) local t = type(v) ` +
 	`if t == 'string' then return #v .. ':' .. v ` +
 	`elseif t == 'number' then if v ~= v then return 'nan' elseif v == 1/0 then return 'inf' ` +

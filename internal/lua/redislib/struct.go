@@ -28,11 +28,7 @@ type structFormat struct {
 }
 
 func newStructFormat(t *lua.Thread) structFormat {
-	s := t.String(1)
-	if i := strings.IndexByte(s, 0); i >= 0 {
-		s = s[:i]
-	}
-	return structFormat{t: t, s: s, align: 1}
+	return structFormat{t: t, s: cString(t.String(1)), align: 1}
 }
 
 // number reads a number at the front of the format. Without one it returns the default.
@@ -70,7 +66,8 @@ func (f *structFormat) next(pos int) (opt byte, size, padding int) {
 	case 'i', 'I':
 		size = f.number(4)
 		if size > structMaxInt {
-			f.t.Error("integral size " + strconv.Itoa(size) + " is larger than limit of " + strconv.Itoa(structMaxInt))
+			f.t.Error("integral size " + strconv.Itoa(size) + " is larger than limit of " +
+				strconv.Itoa(structMaxInt))
 		}
 	}
 	if size != 0 {
