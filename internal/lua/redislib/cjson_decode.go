@@ -188,25 +188,29 @@ func (d *jsonDecoder) at(i int) byte {
 // string reads the string that begins at pos. It reports false if something is wrong with it.
 func (d *jsonDecoder) string() (lua.Value, bool) {
 	start := d.pos + 1
-	i := start
-	for ; len(d.s)-i >= 8; i += 8 {
-		if anyEnd(load8(d.s[i : i+8])) {
+	n := textLen(d.s[start:])
+	if d.at(start+n) != '"' {
+		return d.unescape(start)
+	}
+	d.pos = start + n + 1
+	if n > block {
+		d.t.Spend(n / bytesPerStep)
+	}
+	return d.t.Intern(d.s[start : start+n]), true
+}
+
+// textLen returns how many bytes there are before the first quote, backslash or zero.
+func textLen(s string) int {
+	i := 0
+	for ; len(s)-i >= 8; i += 8 {
+		if anyEnd(load8(s[i : i+8])) {
 			break
 		}
 	}
-	for ; i < len(d.s); i++ {
-		switch d.s[i] {
-		case '"':
-			d.pos = i + 1
-			if n := i - start; n > block {
-				d.t.Spend(n / bytesPerStep)
-			}
-			return d.t.Intern(d.s[start:i]), true
-		case '\\', 0:
-			return d.unescape(start)
-		}
+	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] != 0 {
+		i++
 	}
-	return d.unescape(start)
+	return i
 }
 
 // anyEnd reports whether one of eight bytes is a quote, a backslash or zero; see anyEscape.

@@ -104,12 +104,11 @@ func (d *jsonDecoder) unescape(start int) (lua.Value, bool) {
 	w := writer{d.t}
 	buf := d.buf[:0]
 	for {
-		if len(buf)%block == 0 {
-			d.t.Spend(block / bytesPerStep)
-		}
-		buf = w.reserve(buf, utf8.UTFMax)
-		c := d.at(d.pos)
-		switch c {
+		n := textLen(d.s[d.pos:])
+		buf = append(w.reserve(buf, n+utf8.UTFMax), d.s[d.pos:d.pos+n]...)
+		d.pos += n
+		d.t.Spend(1 + n/bytesPerStep)
+		switch d.at(d.pos) {
 		case '"':
 			d.pos++
 			d.t.Grow(len(buf))
@@ -121,14 +120,10 @@ func (d *jsonDecoder) unescape(start int) (lua.Value, bool) {
 		case 0:
 			d.wrong = "unexpected end of string"
 			return lua.Nil, false
-		case '\\':
-			var ok bool
-			if buf, ok = d.escape(buf); !ok {
-				return lua.Nil, false
-			}
-		default:
-			buf = append(buf, c)
-			d.pos++
+		}
+		var ok bool
+		if buf, ok = d.escape(buf); !ok {
+			return lua.Nil, false
 		}
 	}
 }
