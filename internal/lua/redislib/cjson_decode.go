@@ -1,6 +1,7 @@
 package redislib
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -203,8 +204,8 @@ func (d *jsonDecoder) string() (lua.Value, bool) {
 func textLen(s string) int {
 	i := 0
 	for ; len(s)-i >= 8; i += 8 {
-		if anyEnd(load8(s[i : i+8])) {
-			break
+		if m := ends(load8(s[i : i+8])); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
 		}
 	}
 	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] != 0 {
@@ -213,10 +214,10 @@ func textLen(s string) int {
 	return i
 }
 
-// anyEnd reports whether one of eight bytes is a quote, a backslash or zero; see anyEscape.
-func anyEnd(x uint64) bool {
+// ends marks the first of eight bytes that is a quote, a backslash or zero; see special.
+func ends(x uint64) uint64 {
 	quote, back := x^ones*'"', x^ones*'\\'
-	return ((quote-ones)&^quote|(back-ones)&^back|(x-ones)&^x)&(ones<<7) != 0
+	return ((quote-ones)&^quote | (back-ones)&^back | (x-ones)&^x) & (ones << 7)
 }
 
 // number reads a number. It computes those of up to 15 digits without an exponent itself.
