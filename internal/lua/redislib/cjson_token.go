@@ -162,8 +162,8 @@ func (d *jsonDecoder) escape(buf []byte) ([]byte, bool) {
 }
 
 // unescapes has for the letter of a short escape what it stands for.
-var unescapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 't': '\t', 'n': '\n', 'f': '\f',
-	'r': '\r'}
+var unescapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n',
+	'r': '\r', 't': '\t'}
 
 // unicodeEscape returns the character of one escape, or of a surrogate pair of two, and the length.
 func (d *jsonDecoder) unicodeEscape() (rune, int) {
