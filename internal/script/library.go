@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"godwit/internal/lua"
 	"godwit/internal/resp"
 )
 
@@ -41,7 +40,7 @@ type Function struct {
 	Flags       Flags
 	Library     *Library
 
-	callback *lua.LFunction
+	callback lua.Value
 }
 
 // Library is the code of a library and what it registered.
