@@ -16,8 +16,8 @@ const (
 	resultYield  = -2
 )
 
-// Call calls a function: it and its arguments are the last values. They are replaced by its results:
-// want of them, or all if want is negative. Errors go on to the caller's caller.
+// Call calls a function: it and its arguments are the last values. They are replaced by its
+// results: want of them, or all if want is negative. Errors go on to the caller's caller.
 func (t *Thread) Call(args, want int) {
 	if !t.call(t.top-args-1, want) {
 		panic(raising{})
@@ -39,7 +39,7 @@ func (t *Thread) Try(args, want int) (err Value, ok bool) {
 // has returned; else an error is being raised.
 func (t *Thread) call(at, want int) bool {
 	nested := t.nested
-	if t.nested++; t.nested >= maxNested && !t.nestedMore() {
+	if !t.deeper() {
 		return false
 	}
 	level := t.depth
@@ -58,13 +58,15 @@ func (t *Thread) call(at, want int) bool {
 	}
 }
 
-// nestedMore reports whether a call may go through Go although Lua's limit is reached: only the
-// handler of that error may.
-func (t *Thread) nestedMore() bool {
-	switch {
-	case t.nested == maxNested:
+// deeper counts a call that goes through Go. It raises an error at Lua's limit. Beyond, the handler
+// of that error may make a few more.
+func (t *Thread) deeper() bool {
+	t.nested++
+	switch n := t.outer + t.nested; {
+	case n < maxNested:
+	case n == maxNested:
 		return t.raise("C stack overflow")
-	case t.nested >= maxNested+moreNested:
+	case n >= maxNested+moreNested:
 		return t.raiseValue(String("error in error handling"))
 	}
 	return true

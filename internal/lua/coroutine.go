@@ -39,7 +39,7 @@ func (t *Thread) Resume(co *Thread, n int) (ok bool) {
 		return t.cannotResume(n, "cannot resume "+map[bool]string{true: "dead",
 			false: "non-suspended"}[co.status == statusDead]+" coroutine")
 	}
-	if t.nested >= maxNested {
+	if t.outer+t.nested >= maxNested {
 		return t.cannotResume(n, "C stack overflow")
 	}
 	for _, v := range args {
@@ -47,8 +47,7 @@ func (t *Thread) Resume(co *Thread, n int) (ok bool) {
 	}
 	t.status, co.status = statusNormal, statusRunning
 	co.resumer, co.s.current = t, co
-	co.nested = t.nested + 1
-	co.nestedBase = co.nested
+	co.outer = t.outer + t.nested + 1
 	o := co.resume(len(args))
 	co.s.current, co.resumer = t, nil
 	t.status = statusRunning
@@ -82,53 +81,30 @@ func (t *Thread) cannotResume(n int, msg string) bool {
 // resume runs a coroutine whose last n values are what it was resumed with. Afterwards its values
 // from base on are what it yields or returns.
 func (t *Thread) resume(n int) outcome {
-	start, at := t.depth == 0, 0
-	if !start {
-		at = t.top - n
+	o := failed
+	switch at := t.top - n; {
+	case t.depth == 0:
+		o = t.guarded(0, -1, 0, true)
+	case t.leave(at, n): // the call of yield that it waited in
+		o = finished
+	default:
+		o = t.guarded(0, 0, 0, false)
 	}
-	for {
-		var o outcome
-		if start {
-			o = t.guarded(0, -1, t.nested, true)
-		} else {
-			o = t.goOn(at, n)
+	for o == failed && t.unwind(0) {
+		if o = finished; t.depth > 0 {
+			o = t.guarded(0, 0, 0, false)
 		}
-		switch o {
-		case finished:
-			t.base = 0
-			return finished
-		case yielded:
-			return yielded
-		}
-		for t.unwind(0) {
-			if t.depth == 0 {
-				t.base = 0
-				return finished
-			}
-			if o = t.guarded(0, 0, 0, false); o != failed {
-				break
-			}
-		}
-		if o != failed {
-			t.base = map[bool]int{true: 0, false: t.base}[o == finished]
-		}
-		return o
 	}
-}
-
-// goOn ends the call of yield that the coroutine waits in: it returns the n values from slot at.
-func (t *Thread) goOn(at, n int) outcome {
-	t.frames[t.depth-1].nested = int32(t.nested)
-	if t.leave(at, n) {
-		return finished
+	if o == finished {
+		t.base = 0
 	}
-	return t.guarded(0, 0, 0, false)
+	return o
 }
 
 // Yield suspends the running coroutine: the values of t are what resume returns. A function of Go
 // returns what it returns.
 func (t *Thread) Yield() int {
-	if t.nested > t.nestedBase || t.IsMain() {
+	if t.nested > 0 || t.IsMain() {
 		t.Error("attempt to yield across metamethod/C-call boundary")
 	}
 	return resultYield

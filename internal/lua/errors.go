@@ -110,7 +110,8 @@ func (t *Thread) typeError(op string, v Value, reg int) bool {
 	if kind == "" {
 		return t.raise("attempt to " + op + " a " + v.TypeName() + " value")
 	}
-	return t.raise("attempt to " + op + " " + kind + " '" + name + "' (a " + v.TypeName() + " value)")
+	return t.raise("attempt to " + op + " " + kind + " '" + name + "' (a " + v.TypeName() +
+		" value)")
 }
 
 // compareError begins to raise the error for two values that cannot be compared.

@@ -131,12 +131,12 @@ enter:
 			}
 		case bytecode.ModRK:
 			if x, y := regs[in.B()].n, k[in.D()].n; x >= minNumber && y >= minNumber {
-				regs[in.A()] = Number(modulo(bitsNumber(x), bitsNumber(y)))
+				regs[in.A()].n = numberBits(modulo(bitsNumber(x), bitsNumber(y)))
 				continue
 			}
 		case bytecode.Unm:
 			if x := regs[in.B()].n; x >= minNumber {
-				regs[in.A()] = Number(-bitsNumber(x))
+				regs[in.A()].n = numberBits(-bitsNumber(x))
 				continue
 			}
 		case bytecode.Not:

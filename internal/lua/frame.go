@@ -22,11 +22,10 @@ func (t *Thread) enter(c *Closure, at int, want int, kind frameKind) bool {
 	if p.vararg {
 		base = t.spreadArgs(p, at, args)
 	}
-	if end := base + p.registers; end > t.high {
-		if t.high = end; !t.fits(base) {
-			return false
-		}
+	if base+slack > len(t.stack) && !t.fits(base) {
+		return false
 	}
+	t.high = max(t.high, base+p.registers)
 	if !p.vararg {
 		for i := t.top; i < base+p.params; i++ {
 			t.stack[i] = Nil
@@ -56,7 +55,8 @@ func (t *Thread) spreadArgs(p *Function, at, args int) int {
 		t.stack[at+1+i] = Nil
 	}
 	if p.needsArg {
-		t.stack[base+p.params] = TableValue(t.argTable(t.stack[at+1+p.params : at+1+max(args, p.params)]))
+		rest := t.stack[at+1+p.params : at+1+max(args, p.params)]
+		t.stack[base+p.params] = TableValue(t.argTable(rest))
 	}
 	return base
 }

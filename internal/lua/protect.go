@@ -35,7 +35,7 @@ func (t *Thread) protect(n *Native, at, want int, kind frameKind, nested int) ou
 	f.kind |= frameProtected
 	f.handler = handler
 	inner := t.nested
-	if t.nested++; t.nested >= maxNested && !t.nestedMore() {
+	if !t.deeper() {
 		return failed
 	}
 	return t.invoke(at+1, -1, framePlain, inner)
@@ -103,7 +103,7 @@ func (t *Thread) handle(h, v Value) Value {
 			return t.Pop()
 		}
 		// an error in the handler goes to the handler, until there is no room for it
-		if t.nested >= maxNested+moreNested || t.s.Ended() != nil || t.depth == depth {
+		if t.outer+t.nested >= maxNested+moreNested || t.s.Ended() != nil || t.depth == depth {
 			return String("error in error handling")
 		}
 		v = t.thrown

@@ -184,7 +184,7 @@ func (t *Thread) forCall(a, n int) outcome {
 		return t.callNative(f, a+3, n, framePlain, t.nested)
 	}
 	nested := t.nested
-	if t.nested++; t.nested >= maxNested && !t.nestedMore() {
+	if !t.deeper() {
 		return failed
 	}
 	return t.invoke(a+3, n, framePlain, nested)

@@ -32,7 +32,7 @@ type Hooks struct {
 func NewState() *State {
 	s := &State{Globals: NewTable(0, 0)}
 	s.texts = newEventNames()
-	s.Budget.init()
+	s.Budget.init(s.Live)
 	s.Main = s.newThread(2 * slack)
 	s.current = s.Main
 	return s
@@ -49,7 +49,7 @@ func (s *State) Current() *Thread { return s.current }
 // A stack that has grown is given back.
 func (s *State) Reset() {
 	t := s.Main
-	t.open, t.depth, t.base, t.nested, t.nestedBase = nil, 0, 0, 0, 0
+	t.open, t.depth, t.base, t.nested, t.outer = nil, 0, 0, 0, 0
 	t.thrown, t.status = Nil, statusRunning
 	if len(t.stack) > keptSlots {
 		t.stack = make([]Value, 2*slack)

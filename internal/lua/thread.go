@@ -14,11 +14,11 @@ type Thread struct {
 	high   int // one past the last slot used since the stack was cleared
 	open   *Upvalue
 
-	nested     int // calls through Go, as Lua counts C calls
-	nestedBase int // of these when the coroutine was resumed
-	status     status
-	thrown     Value // the error that is being raised
-	resumer    *Thread
+	nested  int // calls through Go within this thread, as Lua counts C calls
+	outer   int // such calls around it
+	status  status
+	thrown  Value // the error that is being raised
+	resumer *Thread
 }
 
 // slack is how many values a stack has beyond each frame's base: a frame's registers are an array

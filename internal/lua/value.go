@@ -47,6 +47,9 @@ const (
 	bitsThread   = 5 << 48
 	bitsUserdata = 6 << 48
 
+	// bitsForgotten and an address are a key that a table no longer has: see Table.forget.
+	bitsForgotten = 7 << 48
+
 	// minNumber is the complement of 0xfff8000000000000, the NaN that x86 makes.
 	minNumber = 0x0007ffffffffffff
 
@@ -274,3 +277,6 @@ func (v Value) address() uintptr { return uintptr(v.p) }
 func (v *Value) table() *Table     { return (*Table)(v.p) }
 func (v *Value) closure() *Closure { return (*Closure)(v.p) }
 func (v *Value) native() *Native   { return (*Native)(v.p) }
+
+// addressOf identifies an object that is not a value.
+func addressOf[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

@@ -1,10 +1,10 @@
 // Package bytecode defines the code of the Lua machine: what the compiler makes and the machine
 // runs.
 //
-// The machine has registers, as that of Lua 5.1 does, and the compiler gives each value the register
-// that Lua 5.1 would: limits, the order of evaluation and the names of variables in messages depend
-// on it. Instructions differ: they are 64 bits wide, constants of any number have their place in
-// one, and a comparison is a jump.
+// The machine has registers, as that of Lua 5.1 does, and the compiler gives each value the
+// register that Lua 5.1 would: limits, the order of evaluation and the names of variables in
+// messages depend on it. Instructions differ: they are 64 bits wide, constants of any number have
+// their place in one, and a comparison is a jump.
 package bytecode
 
 // MaxRegisters is the number of registers that a function may use.
@@ -44,7 +44,7 @@ const (
 	True
 	Number
 	String
-	Ref // a value of the environment that never changes: the global Str, or its field "global.field"
+	Ref // what the environment holds for ever as global Str, or as "global.field"
 )
 
 // Upvalue says where a function finds a captured variable when it is made.

@@ -1,0 +1,155 @@
+package lua
+
+import (
+	"errors"
+	"runtime"
+	"runtime/metrics"
+)
+
+const (
+	// lookEvery is how many steps are run between two looks. That is some 10 µs of simple
+	// instructions.
+	lookEvery = 1000
+	// bytesPerStep is how much memory a step can fill. It is charged as time.
+	bytesPerStep = 1024
+	// keysPerStep is how many keys of a table can be moved in the time of a step.
+	keysPerStep = 8
+	// defaultBound is how much memory the values of a State may take.
+	defaultBound = 512 << 20
+)
+
+// ErrMemory ends a run that holds more than its bound.
+var ErrMemory = errors.New("not enough memory")
+
+// Budget bounds what code takes: time, by asking the host every so many steps whether to go on, and
+// memory, by counting what is about to be allocated.
+//
+// Memory that was allocated may have become garbage since. So when the allocations since the last
+// measure could have filled the bound, the exact size of what the State can reach is measured (see
+// State.Live), and the run ends only if that is too much. A measure costs time in proportion to
+// what is reachable, at most the bound, and the next one comes after the rest of the bound or an
+// eighth of it: the cost per allocated byte is constant. It follows that what is reachable exceeds
+// the bound by at most an eighth.
+//
+// Garbage is left to Go's collector. It is made to run when the process might otherwise hold more
+// than five quarters of the bound for the State.
+//
+// Once a run has ended, Look and Grow fail at once, so that no protected call can go on.
+type Budget struct {
+	// Left is how many steps may be run until Look must be called. The machine subtracts what it
+	// runs, and calls Look when Left is no longer positive.
+	Left int
+	// Bound is how many bytes may be in use. Begin takes notice of a change.
+	Bound int
+	// Interrupt is asked by Look whether to go on. Its error ends the run. It may be nil.
+	Interrupt func() error
+	// Roots calls visit for the values that the host holds besides those of the State, so that they
+	// are measured. It may be nil.
+	Roots func(visit func(Value))
+	// Held is how many bytes functions of Go hold in buffers while they call back: these are
+	// accounted for, but cannot be measured. They add before the call and subtract after it.
+	Held int
+
+	room    int // bytes that may be allocated until the next measure
+	bound   int // when room was set
+	ended   error
+	live    func() int     // measures
+	collect func(most int) // collectGarbage, but in tests
+}
+
+func (b *Budget) init(live func() int) {
+	b.live, b.collect = live, collectGarbage
+	b.Bound, b.bound, b.room = defaultBound, defaultBound, defaultBound
+	b.Begin()
+}
+
+// Begin prepares for a new run. What earlier runs left behind counts on.
+func (b *Budget) Begin() {
+	b.Left, b.Held, b.ended = lookEvery, 0, nil
+	if b.room = max(b.room, 0); b.bound != b.Bound {
+		b.bound, b.room = b.Bound, 0 // measured when something grows
+	}
+}
+
+// Ended returns why the run has ended, or nil.
+func (b *Budget) Ended() error { return b.ended }
+
+// End ends the run and returns the reason: the first that was given.
+func (b *Budget) End(err error) error {
+	if b.ended == nil {
+		b.ended = err
+	}
+	b.Left, b.room = 0, -1
+	return b.ended
+}
+
+// Look asks the host whether to go on. It must be called when Left is no longer positive.
+func (b *Budget) Look() error {
+	if b.ended != nil {
+		return b.End(nil)
+	}
+	b.Left = lookEvery
+	if b.Interrupt != nil {
+		if err := b.Interrupt(); err != nil {
+			return b.End(err)
+		}
+	}
+	return nil
+}
+
+// Spend accounts for work of a function of Go that is worth some steps.
+func (b *Budget) Spend(steps int) error {
+	if b.Left -= steps; b.Left > 0 {
+		return nil
+	}
+	return b.Look()
+}
+
+// Grow accounts for bytes that are about to be allocated. If it fails, the run has ended and
+// nothing may be allocated. The time that filling the memory takes is charged to Left, but the host
+// is not asked.
+func (b *Budget) Grow(bytes int) error {
+	b.Left -= bytes / bytesPerStep
+	if b.room -= bytes; b.room >= 0 {
+		return nil
+	}
+	return b.measure(bytes)
+}
+
+// rehash accounts for a table of so many keys that is about to be laid out anew.
+func (b *Budget) rehash(bytes, keys int) error {
+	if b == nil {
+		return nil
+	}
+	b.Left -= keys / keysPerStep
+	return b.Grow(bytes)
+}
+
+// measure decides whether bytes may be allocated.
+func (b *Budget) measure(bytes int) error {
+	if b.ended != nil {
+		return b.End(nil)
+	}
+	if bytes > b.bound {
+		return b.End(ErrMemory)
+	}
+	used := b.live() + bytes
+	if used > b.bound {
+		return b.End(ErrMemory)
+	}
+	b.room = max(b.bound-used, b.bound/8)
+	b.collect(b.bound + b.bound/4 - used - b.room)
+	return nil
+}
+
+// collectGarbage makes Go's collector run if there may be more garbage in the process than most
+// bytes. What has been allocated since the last collection may be garbage, whoever did it.
+func collectGarbage(most int) {
+	heap := [2]metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
+	}
+	metrics.Read(heap[:])
+	if int(heap[0].Value.Uint64())-int(heap[1].Value.Uint64()) > most {
+		runtime.GC()
+	}
+}

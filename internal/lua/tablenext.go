@@ -1,0 +1,147 @@
+package lua
+
+import "math"
+
+// maxLen is where Lua's search for a border gives up.
+const maxLen = math.MaxInt32 - 2
+
+// Len returns a border: an n such that key n has a value, or n is 0, and key n+1 has none. Of
+// several borders it is the one that Lua 5.1 finds.
+func (t *Table) Len() int {
+	n := len(t.array)
+	if n > 0 && t.array[n-1].n == bitsNil {
+		return border(0, n, func(i int) bool { return t.array[i-1].n != bitsNil })
+	}
+	if len(t.nodes) == 0 {
+		return n
+	}
+	return t.borderBeyond(n)
+}
+
+// borderBeyond returns a border at or above low, where low is 0 or the last key of the array.
+func (t *Table) borderBeyond(low int) int {
+	present := func(i int) bool { return t.GetInt(i).n != bitsNil }
+	high := low + 1
+	for present(high) {
+		low = high
+		if high *= 2; high > maxLen {
+			// The table was built to mislead the search.
+			for i := 1; ; i++ {
+				if !present(i) {
+					return i - 1
+				}
+			}
+		}
+	}
+	return border(low, high, present)
+}
+
+// border bisects between low, which is present or 0, and high, which is not.
+func border(low, high int, present func(int) bool) int {
+	for high-low > 1 {
+		if mid := int(uint(low+high) / 2); present(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// Next returns the key that follows k in the traversal and its value: the first one if k is nil.
+// After the last it returns nil. A value of the table may be removed while it is traversed. For a
+// key that the table does not have it returns an error.
+func (t *Table) Next(k Value) (key, v Value, err error) {
+	i, ok := t.Cursor(k)
+	if !ok {
+		return Nil, Nil, errNextKey
+	}
+	_, key, v = t.NextIndex(i)
+	return key, v, nil
+}
+
+// NextIndex is Next with a number in place of the key: 0 begins, and next continues. After the last
+// key it returns 0. Indexes are those of one layout: adding a key makes them void.
+func (t *Table) NextIndex(i int) (next int, k, v Value) {
+	for ; i < len(t.array); i++ {
+		if t.array[i].n != bitsNil {
+			return i + 1, Int(i + 1), t.array[i]
+		}
+	}
+	for j := i - len(t.array); j < len(t.nodes); j++ {
+		if n := &t.nodes[j]; n.val.n != bitsNil {
+			return len(t.array) + j + 1, n.key, n.val
+		}
+	}
+	return 0, Nil, Nil
+}
+
+// Cursor returns the number at which NextIndex continues after key k. It reports whether the table
+// has, or had, the key.
+func (t *Table) Cursor(k Value) (i int, ok bool) {
+	if k.n == bitsNil {
+		return 0, true
+	}
+	if i := intKey(k); uint(i-1) < uint(len(t.array)) {
+		return i, true
+	}
+	if len(t.nodes) == 0 || badKey(k) != "" {
+		return 0, false
+	}
+	j := t.position(k, hashOf(k))
+	for {
+		n := &t.nodes[j]
+		if RawEqual(n.key, k) || n.key.n>>48 == bitsForgotten>>48 && n.key.n == forgotten(k) {
+			return len(t.array) + int(j) + 1, true
+		}
+		if n.next == 0 {
+			return 0, false
+		}
+		j = uint32(n.next - 1)
+	}
+}
+
+// At reports whether NextIndex returned k and the number i, and the layout is still the same: a
+// loop that remembers i then need not look for k.
+func (t *Table) At(i int, k Value) bool {
+	j := i - 1 - len(t.array)
+	if j < 0 {
+		return i > 0 && k.n == Int(i).n
+	}
+	if j >= len(t.nodes) {
+		return false
+	}
+	key := &t.nodes[j].key
+	return key.n == k.n && (key.p == k.p || k.n >= minNumber)
+}
+
+// Each calls fn for all keys in the order of Next until it returns false. fn may change the values
+// of keys that are there.
+func (t *Table) Each(fn func(k, v Value) bool) {
+	for i := 0; ; {
+		next, k, v := t.NextIndex(i)
+		if next == 0 || !fn(k, v) {
+			return
+		}
+		i = next
+	}
+}
+
+// forgotten returns the bits of a key that stands for the object k without keeping it alive: the
+// table had k, but not any more.
+func forgotten(k Value) uint64 {
+	if k.n >= minNumber {
+		return bitsForgotten
+	}
+	return bitsForgotten | uint64(k.address())
+}
+
+// forget lets go of the objects that were keys and have no value. Next still finds them.
+func (t *Table) forget() {
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		if n.val.n == bitsNil && n.key.p != nil {
+			n.key = Value{n: forgotten(n.key)}
+		}
+	}
+}
