@@ -60,7 +60,25 @@ func NewFunctions(c Caller, o Options, openers ...Opener) *Functions {
 	f.errorOnMissing(t)
 	protect(t)
 	f.loadAPI = lua.TableValue(t)
+	f.L.Roots = f.roots
 	return f
+}
+
+// roots calls visit for what the libraries hold: it counts as memory of each run.
+func (f *Functions) roots(visit func(lua.Value)) {
+	visit(f.loadAPI)
+	if f.loading != nil {
+		f.loading.callbacks(visit)
+	}
+	for _, l := range f.libraries {
+		l.callbacks(visit)
+	}
+}
+
+func (l *Library) callbacks(visit func(lua.Value)) {
+	for _, fn := range l.Functions {
+		visit(fn.callback)
+	}
 }
 
 // registerFunction implements redis.register_function.

@@ -174,8 +174,6 @@ func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) Result {
 	h.begin()
 	h.args.set(keys, args)
 	r := h.invoke(sc.fn, sc.SHA, w)
-	if h.args.large {
-		h.args.init(h.State)
-	}
+	h.args.clear(h.State)
 	return r
 }

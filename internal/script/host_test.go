@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 )
 
 // fake is a server whose commands answer their arguments. Like a real one it takes any number of
@@ -51,7 +51,7 @@ func (f *fake) Log(_ int, msg string) { f.logs = append(f.logs, msg) }
 func (f *fake) Interrupt() error      { return f.stop }
 
 func newHost(f *fake) *script.Host {
-	return script.NewHost(f, script.Options{Version: "7.2.4", VersionNum: 0x070204}, lualib.Open)
+	return script.NewHost(f, script.Options{Version: "7.2.4", VersionNum: 0x070204}, redislib.Open)
 }
 
 func eval(t testing.TB, h *script.Host, src string) string {

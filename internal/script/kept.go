@@ -34,9 +34,7 @@ func (f *Functions) Count() {
 		}
 		k.walk, k.stale, k.set = &walk{seen: map[lua.Identity]bool{}}, false, f.memory
 		for _, l := range f.libraries {
-			for _, fn := range l.Functions {
-				k.walk.value(fn.callback)
-			}
+			l.callbacks(k.walk.value)
 		}
 	}
 	k.walk.ticks++

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
-	"godwit/internal/script/lualib"
 )
 
 // TestKeptByFunctions checks that what libraries keep is counted in bounded steps, and again when
 // functions have run or libraries have changed.
 func TestKeptByFunctions(t *testing.T) {
-	f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
+	f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
 	load := func(name, code string) {
 		t.Helper()
 		_, err := f.Load([]byte("#!lua name="+name+"\n"+code), true)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/stdlib"
 	"godwit/internal/resp"
 )
 
@@ -147,7 +148,7 @@ func display(v lua.Value) string {
 	case lua.KindNil:
 		return "nil"
 	}
-	return lua.Describe(v)
+	return stdlib.ToString(v)
 }
 
 func cString(s string) string { s, _, _ = strings.Cut(s, "\x00"); return s }
