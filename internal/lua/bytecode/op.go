@@ -1,7 +1,5 @@
 package bytecode
 
-import "fmt"
-
 // Op is the operation of an instruction.
 type Op uint8
 
@@ -60,7 +58,8 @@ const (
 	Len    // R(a) = #R(b)
 	Concat // R(a) = R(b) .. … .. R(c)
 
-	Jump    // pc += d; if d < 0, a loop begins its next turn
+	// Only Jump, ForLoop and ForTest have a negative d: with it, a loop begins its next turn.
+	Jump    // pc += d
 	JumpIf  // if truth(R(a)) == (c != 0) then pc += d
 	JumpSet // if truth(R(b)) == (c != 0) then { R(a) = R(b); pc += d }
 
@@ -79,9 +78,10 @@ const (
 	Call     // R(a), … = R(a)(R(a+1), …)
 	TailCall // return R(a)(R(a+1), …)
 	Return   // return R(a), …, b-1 values; b = 0: up to the top
-	Closure  // R(a) = function of Protos[d]; its Upvalues say what it captures
-	Vararg   // R(a), … = ..., b-1 values; b = 0: all of them, which sets the top
-	Close    // close all upvalues that refer to R(a) or above
+	Closure  // R(a) = function of Protos[d]; its Upvalues say what it captures. It has the
+	// environment of the running function, or if b != 0 that of the State.
+	Vararg // R(a), … = ..., b-1 values; b = 0: all of them, which sets the top
+	Close  // close all upvalues that refer to R(a) or above
 
 	// Loops. R(a) is the index, R(a+1) the limit, R(a+2) the step, R(a+3) the visible variable.
 	ForPrep // make the three numbers; R(a) -= R(a+2); pc += d
@@ -91,11 +91,15 @@ const (
 	ForCall // R(a+3), … = R(a)(R(a+1), R(a+2)), c values
 	ForTest // if R(a+3) ~= nil { R(a+2) = R(a+3); pc += d }
 
-	// CallK is a call of a function that the environment holds constant: Call with K(d) in place of
-	// R(a), which need not be loaded. Link makes it.
+	// CallK is a call of a value that the environment holds constant: Call with K(d), a Ref, in
+	// place of R(a), which need not be loaded. In place of a TailCall, c is 0 and a Return follows:
+	// Lua replaces the frame only for functions of Lua.
 	CallK
 
-	// Line is a hook of the debugger: line d begins. Only code compiled for it has any.
+	// Line is a hook of the debugger, before the first instruction of each line and before those
+	// that jumps lead to. d is the line of the next instruction. Lua's line hook is called if the
+	// line is not that of the last Line, or if a jump led back to it. Only code compiled for it has
+	// any.
 	Line
 
 	numOps
@@ -124,8 +128,3 @@ func (i Instr) C() uint8 { return uint8(i >> 24) }
 
 // D returns the signed field d.
 func (i Instr) D() int { return int(int32(i >> 32)) }
-
-// String formats an instruction for listings.
-func (i Instr) String() string {
-	return fmt.Sprintf("%d a=%d b=%d c=%d d=%d", i.Op(), i.A(), i.B(), i.C(), i.D())
-}
