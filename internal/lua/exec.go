@@ -276,9 +276,9 @@ enter:
 				t.top = at + b
 			}
 			f.pc = int32(pc)
-			if n := k[in.D()].native(); n.special == specialNone {
+			if v := &k[in.D()]; v.n == bitsNative && v.native().special == specialNone {
 				if t.depth < len(t.frames) {
-					if o := t.callNative(n, at, int(in.C())-1, framePlain, t.nested); o != running {
+					if o := t.callNative(v.native(), at, int(in.C())-1, framePlain, t.nested); o != running {
 						return o
 					}
 					f = &t.frames[t.depth-1]

@@ -7,23 +7,27 @@ import (
 	"godwit/internal/resp"
 )
 
+// call implements redis.call.
 func (s *State) call(t *lua.Thread) int {
-	v, failed := s.command(t)
+	v, failed := s.command(t, "call")
 	if failed {
 		return t.Throw(v)
 	}
 	return push(t, v)
 }
 
+// pcall implements redis.pcall.
 func (s *State) pcall(t *lua.Thread) int {
-	v, _ := s.command(t)
+	v, _ := s.command(t, "pcall")
 	return push(t, v)
 }
 
-// command runs the command that the arguments of redis.call are. It returns the reply, and whether
-// that is an error.
-func (s *State) command(t *lua.Thread) (v lua.Value, failed bool) {
+// command runs the command that the arguments are. It returns the reply, and whether that is an
+// error. name is that of the function.
+func (s *State) command(t *lua.Thread, name string) (v lua.Value, failed bool) {
 	switch {
+	case s.loading != nil:
+		t.Error("Script attempted to access nonexistent global variable '" + name + "'")
 	case t.Top() == 0:
 		return lua.TableValue(errorTable(
 			"ERR Please specify at least one argument for this redis lib call")), true

@@ -21,10 +21,9 @@ type Functions struct {
 	*State
 	LibrarySet
 	kept    kept
-	loading *Library // whose code runs now; nil: none
-	started time.Time
-	// The table redis of functions, and that of a library's code while it is loaded.
-	api, loadAPI lua.Value
+	started time.Time // when the library that is being loaded was
+	// loadEnv are the globals of a library's code outside of functions: only a table redis.
+	loadEnv *lua.Table
 }
 
 // functionCaller is the server as functions see it. Code that is being loaded has its own time
@@ -48,25 +47,23 @@ func (c functionCaller) Interrupt() error {
 // NewFunctions returns an environment without libraries.
 func NewFunctions(c Caller, o Options, openers ...Opener) *Functions {
 	f := &Functions{}
-	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.Table {
-		t := s.API(o)
-		s.errorOnMissing(t)
-		return t
-	}, openers...)
-	f.api = f.consts["redis"]
-	t := lua.NewTable(0, 0)
-	f.logAPI(t, o)
-	set(t, entry{name: "register_function", fn: f.registerFunction})
-	f.errorOnMissing(t)
-	protect(t)
-	f.loadAPI = lua.TableValue(t)
+	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.Table { return s.API(o) },
+		openers...)
+	api := lua.NewTable(0, 0)
+	f.logAPI(api, o)
+	set(api, entry{name: "register_function", fn: f.registerFunction})
+	f.errorOnMissing(api)
+	f.loadEnv = lua.NewTable(0, 1)
+	f.loadEnv.SetString("redis", lua.TableValue(api))
+	f.errorOnMissing(f.loadEnv)
+	protect(f.loadEnv)
 	f.L.Roots = f.roots
 	return f
 }
 
 // roots calls visit for what the libraries hold: it counts as memory of each run.
 func (f *Functions) roots(visit func(lua.Value)) {
-	visit(f.loadAPI)
+	visit(lua.TableValue(f.loadEnv))
 	if f.loading != nil {
 		f.loading.callbacks(visit)
 	}
@@ -231,12 +228,8 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	l.Engine = "LUA"
 	f.begin()
 	f.loading, f.started = l, time.Now()
-	f.L.Globals.SetString("redis", f.loadAPI)
-	defer func() {
-		f.loading = nil
-		f.L.Globals.SetString("redis", f.api)
-	}()
-	fn, err := f.compile(string(body), "user_function", true, 0)
+	defer func() { f.loading = nil }()
+	fn, err := f.compile(string(body), "user_function", f.loadEnv, 0)
 	if err != nil {
 		return nil, LibraryError("Error compiling function: " + err.Error())
 	}

@@ -157,7 +157,7 @@ func (h *Host) compileScript(body string) (*Script, error) {
 		return nil, err
 	}
 	h.L.Begin()
-	fn, err := h.compile(code, "user_script", false, 0)
+	fn, err := h.compile(code, "user_script", h.L.Globals, 0)
 	if e, ok := err.(*compiler.Error); ok {
 		return nil, CompileError("Error compiling script (new function): " + e.Error())
 	}

@@ -181,7 +181,7 @@ func (w *world) attack() {
 
 // thread returns a coroutine that returns what it is given, for ever.
 func (w *world) thread() lua.Value {
-	f, err := w.compile("local a = ... while true do a = coroutine.yield(a, ...) end", "c", false, 0)
+	f, err := w.compile("local a = ... while true do a = coroutine.yield(a, ...) end", "c", w.L.Globals, 0)
 	require.NoError(w.t, err)
 	t := w.L.Main
 	t.Push(w.consts["coroutine.create"])
@@ -201,7 +201,7 @@ func TestSandboxFunctions(t *testing.T) {
 	t.Run("functions", func(t *testing.T) {
 		f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
 		w := newWorld(t, f.State)
-		w.get(f.loadAPI, "while loading")
+		w.get(lua.TableValue(f.loadEnv), "while loading")
 		w.attack()
 	})
 }
@@ -269,7 +269,7 @@ func TestSandboxScripts(t *testing.T) {
 }
 
 func (w *world) result(src string) string {
-	f, err := w.compile(src, "user_script", false, 0)
+	f, err := w.compile(src, "user_script", w.L.Globals, 0)
 	if err != nil {
 		return err.Error()
 	}

@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"godwit/internal/lua"
-	"godwit/internal/lua/bytecode"
 	"godwit/internal/lua/compiler"
 	"godwit/internal/lua/stdlib"
 )
@@ -52,6 +51,7 @@ type State struct {
 
 	proto   int
 	calling bool
+	loading *Library // whose code runs now; nil: none
 	argv    [][]byte
 	numbers []byte // arguments of redis.call that are numbers
 }
@@ -147,23 +147,20 @@ type CompileError string
 
 func (e CompileError) Error() string { return string(e) }
 
-// compile compiles source to a function. chunk is its name in messages. library says that the code
-// outside of functions sees the globals as they are when it runs.
-func (s *State) compile(src, chunk string, library bool, level int) (c *lua.Closure, err error) {
+// compile compiles source to a function. chunk is its name in messages. The code outside of
+// functions has the globals env. If these are not those of all scripts, none of them is constant.
+// level is the number of levels that the code is nested in; see compiler.Options.
+func (s *State) compile(src, chunk string, env *lua.Table, level int) (c *lua.Closure, err error) {
 	defer s.guardCompile(chunk, &err)
 	if len(src) > maxSource {
 		return nil, CompileError(chunk + ":1: script too long")
 	}
 	p, err := compiler.Compile(src, chunk, &compiler.Options{Constant: s.constant,
-		Library: library, Level: level, Grow: s.L.Grow})
+		Library: env != s.L.Globals, Level: level, Grow: s.L.Grow})
 	if err != nil {
 		return nil, err
 	}
-	return s.link(p)
-}
-
-func (s *State) link(p *bytecode.Proto) (*lua.Closure, error) {
-	return lua.Load(p, s.L.Globals, func(name string) lua.Value { return s.consts[name] })
+	return lua.Load(p, env, func(name string) lua.Value { return s.consts[name] })
 }
 
 // load compiles what a script gives to load or loadstring. name is the chunk's name as given.
@@ -173,7 +170,7 @@ func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
 		s.sources = map[string]string{}
 	}
 	s.sources[chunk] = name
-	return s.compile(src, chunk, false, 0)
+	return s.compile(src, chunk, s.L.Globals, 0)
 }
 
 // Trim drops the stacks and buffers that were not used since the last call. If idle is false, it
