@@ -84,7 +84,8 @@ enter:
 		case bytecode.SetIndex:
 			if o, i := &regs[in.A()], regs[in.B()].n; o.n == bitsTable && i >= minNumber {
 				tab := o.table()
-				if v := tab.element(bitsNumber(i)); v != nil && v.n != bitsNil && !tab.ReadOnly {
+				v := tab.element(bitsNumber(i))
+				if v != nil && (v.n != bitsNil || tab.Metatable == nil) && !tab.ReadOnly {
 					v.set(regs[in.C()])
 					continue
 				}

@@ -128,6 +128,9 @@ func (m *meter) function(f *Function) {
 // thread adds a thread. Nothing reads what its stacks hold beyond what is in use, so that goes.
 func (m *meter) thread(t *Thread) {
 	m.bytes += threadBytes + len(t.stack)*valueBytes + len(t.frames)*frameBytes
+	if len(t.stack) == 0 {
+		return // it has ended
+	}
 	used := min(t.scratch(), len(t.stack))
 	clear(t.stack[used:])
 	clear(t.frames[t.depth:])

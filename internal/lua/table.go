@@ -177,25 +177,42 @@ func (t *Table) has(k Value) bool {
 // if the key has a value, or if there is no metatable and room for the key. Otherwise it returns
 // nil, and so if the table is ReadOnly.
 func (t *Table) settable(s Value, hash uint32) *Value {
+	return t.assignable(t.findStr(s, hash), s, hash)
+}
+
+// settableNumber is settable for a number.
+func (t *Table) settableNumber(f float64) *Value {
+	if i := int(f); uint(i-1) < uint(len(t.array)) && float64(i) == f {
+		if p := &t.array[i-1]; !t.ReadOnly && (p.n != bitsNil || t.Metatable == nil) {
+			return p
+		}
+		return nil
+	}
+	if f != f {
+		return nil
+	}
+	return t.assignable(t.findNumber(f), Value{n: numberBits(f)}, hashNumber(f))
+}
+
+// assignable is the second half of settable. p is where the value of key k is, or nil.
+func (t *Table) assignable(p *Value, k Value, hash uint32) *Value {
 	if t.ReadOnly {
 		return nil
 	}
-	p := t.findStr(s, hash)
-	if p == nil {
-		if t.Metatable == nil {
-			if n := t.place(s, hash); n != nil {
-				t.absent = 0
-				return &n.val
-			}
-		}
+	if p != nil && p.n != bitsNil {
+		return p
+	}
+	if t.Metatable != nil {
 		return nil
 	}
-	if p.n == bitsNil {
-		if t.Metatable != nil {
+	if p == nil {
+		n := t.place(k, hash)
+		if n == nil {
 			return nil
 		}
-		t.absent = 0
+		p = &n.val
 	}
+	t.absent = 0
 	return p
 }
 

@@ -8,38 +8,39 @@ const maxLen = math.MaxInt32 - 2
 // Len returns a border: an n such that key n has a value, or n is 0, and key n+1 has none. Of
 // several borders it is the one that Lua 5.1 finds.
 func (t *Table) Len() int {
-	n := len(t.array)
-	if n > 0 && t.array[n-1].n == bitsNil {
-		return border(0, n, func(i int) bool { return t.array[i-1].n != bitsNil })
+	low, high := 0, len(t.array)
+	if high == 0 || t.array[high-1].n != bitsNil {
+		if len(t.nodes) == 0 {
+			return high
+		}
+		return t.borderBeyond(high)
 	}
-	if len(t.nodes) == 0 {
-		return n
+	for high-low > 1 {
+		if mid := int(uint(low+high) / 2); t.array[mid-1].n != bitsNil {
+			low = mid
+		} else {
+			high = mid
+		}
 	}
-	return t.borderBeyond(n)
+	return low
 }
 
 // borderBeyond returns a border at or above low, where low is 0 or the last key of the array.
 func (t *Table) borderBeyond(low int) int {
-	present := func(i int) bool { return t.GetInt(i).n != bitsNil }
 	high := low + 1
-	for present(high) {
+	for t.GetInt(high).n != bitsNil {
 		low = high
 		if high *= 2; high > maxLen {
 			// The table was built to mislead the search.
 			for i := 1; ; i++ {
-				if !present(i) {
+				if t.GetInt(i).n == bitsNil {
 					return i - 1
 				}
 			}
 		}
 	}
-	return border(low, high, present)
-}
-
-// border bisects between low, which is present or 0, and high, which is not.
-func border(low, high int, present func(int) bool) int {
 	for high-low > 1 {
-		if mid := int(uint(low+high) / 2); present(mid) {
+		if mid := int(uint(low+high) / 2); t.GetInt(mid).n != bitsNil {
 			low = mid
 		} else {
 			high = mid
@@ -52,12 +53,8 @@ func border(low, high int, present func(int) bool) int {
 // After the last it returns nil. A value of the table may be removed while it is traversed. For a
 // key that the table does not have it returns an error.
 func (t *Table) Next(k Value) (key, v Value, err error) {
-	i, ok := t.Cursor(k)
-	if !ok {
-		return Nil, Nil, errNextKey
-	}
-	_, key, v = t.NextIndex(i)
-	return key, v, nil
+	_, key, v, err = t.NextFrom(-1, k)
+	return key, v, err
 }
 
 // NextIndex is Next with a number in place of the key: 0 begins, and next continues. After the last
@@ -101,14 +98,27 @@ func (t *Table) Cursor(k Value) (i int, ok bool) {
 	}
 }
 
-// At reports whether NextIndex returned k and the number i, and the layout is still the same: a
-// loop that remembers i then need not look for k.
-func (t *Table) At(i int, k Value) bool {
+// NextFrom is Next with a hint, which makes it faster if it is right: the number that NextFrom
+// returned together with key k. Any number will do.
+func (t *Table) NextFrom(hint int, k Value) (next int, key, v Value, err error) {
+	if !t.at(hint, k) {
+		i, ok := t.Cursor(k)
+		if !ok {
+			return 0, Nil, Nil, errNextKey
+		}
+		hint = i
+	}
+	next, key, v = t.NextIndex(hint)
+	return next, key, v, nil
+}
+
+// at reports whether NextIndex returns the number i for key k.
+func (t *Table) at(i int, k Value) bool {
 	j := i - 1 - len(t.array)
 	if j < 0 {
 		return i > 0 && k.n == Int(i).n
 	}
-	if j >= len(t.nodes) {
+	if j >= len(t.nodes) || k.n == bitsNil {
 		return false
 	}
 	key := &t.nodes[j].key

@@ -119,6 +119,11 @@ func (ts *tables) set(k, v Value) {
 			p.set(v)
 			return
 		}
+	case k.IsNumber() && int(v.Num())%2 == 0:
+		if p := ts.t.settableNumber(k.Num()); p != nil {
+			p.set(v)
+			return
+		}
 	case intKey(k) != 0:
 		_ = ts.t.setInt(intKey(k), v, nil)
 		return
@@ -126,24 +131,19 @@ func (ts *tables) set(k, v Value) {
 	_ = ts.t.set(k, v, nil)
 }
 
-// walk prints the values in the order of Next, and checks that of NextIndex by the way.
+// walk prints the values in the order of Next. It checks that of NextFrom with any hint.
 func (ts *tables) walk(fn func(k, v Value, n int)) {
-	k, next := Nil, 0
+	k, hint := Nil, 0
 	for n := 1; ; n++ {
-		same := k.IsNil() || ts.t.At(next, k)
-		key, v, err := ts.t.Next(k)
+		next, key, v, err := ts.t.NextFrom(hint, k)
 		if err != nil {
 			ts.out.WriteString("error\n")
 			return
 		}
-		if same {
-			i, ik, iv := ts.t.NextIndex(next)
-			if !RawEqual(ik, key) || !RawEqual(iv, v) {
-				ts.out.WriteString("NextIndex differs ")
+		for i := hint - 2; i < hint+3; i++ {
+			if _, same, _, _ := ts.t.NextFrom(i, k); !RawEqual(same, key) {
+				ts.out.WriteString("NextFrom differs ")
 			}
-			next = i
-		} else {
-			next, _ = ts.t.Cursor(key)
 		}
 		ts.out.WriteString(showValue(v))
 		if key.IsNil() {
@@ -152,7 +152,7 @@ func (ts *tables) walk(fn func(k, v Value, n int)) {
 		}
 		ts.out.WriteByte(' ')
 		fn(key, v, n)
-		k = key
+		k, hint = key, next
 	}
 }
 
