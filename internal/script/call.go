@@ -38,9 +38,15 @@ func (s *State) command(t *lua.Thread, name string) (v lua.Value, failed bool) {
 		return lua.TableValue(errorTable(
 			"ERR Lua redis lib command arguments must be strings or integers")), true
 	}
+	if s.debug != nil {
+		s.debug.calls(s.argv)
+	}
 	s.calling = true // crashed looks at it
 	reply, refused := s.caller.Call(s.argv, s.proto)
 	s.calling = false
+	if s.debug != nil {
+		s.debug.replies(reply, refused)
+	}
 	if refused != "" {
 		return lua.TableValue(s.countedError(refused)), true
 	}

@@ -59,16 +59,8 @@ func (s *State) logAPI(t *lua.Table, o Options) {
 
 // scriptAPI adds what only scripts of EVAL have.
 func (s *State) scriptAPI(t *lua.Table) *lua.Table {
-	give := func(v ...lua.Value) func(t *lua.Thread) int {
-		return func(t *lua.Thread) int {
-			for _, v := range v {
-				t.Push(v)
-			}
-			return len(v)
-		}
-	}
-	set(t, entry{name: "breakpoint", fn: give(lua.False)}, entry{name: "debug", fn: give()},
-		entry{name: "replicate_commands", fn: give(lua.True)})
+	set(t, entry{name: "breakpoint", fn: s.breakpoint}, entry{name: "debug", fn: s.debugLog},
+		entry{name: "replicate_commands", fn: func(t *lua.Thread) int { return push(t, lua.True) }})
 	return t
 }
 

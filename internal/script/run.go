@@ -49,6 +49,9 @@ func (s *State) interrupt() error {
 	}
 	err := s.caller.Interrupt()
 	s.looked = time.Now()
+	if s.debug != nil {
+		s.debug.overtime(s.looked)
+	}
 	return err
 }
 

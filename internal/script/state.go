@@ -22,6 +22,7 @@
 package script
 
 import (
+	"runtime/metrics"
 	"time"
 
 	"godwit/internal/lua"
@@ -51,7 +52,8 @@ type State struct {
 
 	proto   int
 	calling bool
-	loading *Library // whose code runs now; nil: none
+	loading *Library  // whose code runs now; nil: none
+	debug   *debugger // of the running script; nil: none
 	argv    [][]byte
 	numbers []byte // arguments of redis.call that are numbers
 }
@@ -67,18 +69,28 @@ func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State
 	s.L.Interrupt = s.interrupt
 	s.L.Hooks = lua.Hooks{Caught: s.caught, Uncaught: s.uncaught, Crashed: s.crashed}
 	s.nonexistent = lua.NativeValue(&lua.Native{Name: "__index", Fn: missing})
-	stdlib.OpenBase(s.L, s.load)
+	born := time.Now()
+	std := stdlib.Options{Compile: s.load, Heap: heapBytes,
+		Clock: func() float64 { return time.Since(born).Seconds() }}
+	stdlib.OpenBase(s.L, std)
+	stdlib.OpenCoroutine(s.L)
 	stdlib.OpenTable(s.L)
 	stdlib.OpenString(s.L)
 	stdlib.OpenMath(s.L)
-	stdlib.OpenOS(s.L)
-	stdlib.OpenCoroutine(s.L)
+	stdlib.OpenOS(s.L, std)
 	for _, open := range openers {
 		open(s.L)
 	}
 	s.L.Globals.SetString("redis", lua.TableValue(api(s)))
 	s.seal()
 	return s
+}
+
+// heapBytes returns the size of the process's heap.
+func heapBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 // missing raises the error for an unknown global. It is the metamethod __index of the globals.
@@ -156,7 +168,7 @@ func (s *State) compile(src, chunk string, env *lua.Table, level int) (c *lua.Cl
 		return nil, CompileError(chunk + ":1: script too long")
 	}
 	p, err := compiler.Compile(src, chunk, &compiler.Options{Constant: s.constant,
-		Library: env != s.L.Globals, Level: level, Grow: s.L.Grow})
+		Library: env != s.L.Globals, Level: level, Grow: s.L.Grow, Lines: s.debug != nil})
 	if err != nil {
 		return nil, err
 	}
