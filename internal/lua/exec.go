@@ -83,9 +83,7 @@ enter:
 			}
 		case bytecode.SetIndex:
 			if o, i := &regs[in.A()], regs[in.B()].n; o.n == bitsTable && i >= minNumber {
-				tab := o.table()
-				v := tab.element(bitsNumber(i))
-				if v != nil && (v.n != bitsNil || tab.Metatable == nil) && !tab.ReadOnly {
+				if v := o.table().settableNumber(bitsNumber(i)); v != nil {
 					v.set(regs[in.C()])
 					continue
 				}

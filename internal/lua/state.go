@@ -83,6 +83,8 @@ func (s *State) crashed(t *Thread, v any) {
 type Native struct {
 	Name string
 	Fn   func(t *Thread) int
+	// Holds are the values that Fn refers to, so that they are measured.
+	Holds []Value
 
 	special special
 }

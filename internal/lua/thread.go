@@ -52,6 +52,9 @@ const (
 // State returns the environment of the thread.
 func (t *Thread) State() *State { return t.s }
 
+// Nested returns how many calls go through Go at the moment, as Lua counts C calls.
+func (t *Thread) Nested() int { return t.nested }
+
 // Top returns the number of values of the running function of Go: at first, its arguments.
 func (t *Thread) Top() int { return t.top - t.base }
 

@@ -5,7 +5,8 @@ package lua
 type Upvalue struct {
 	at    *Value
 	own   Value
-	index int // of the slot, while it is open
+	index int     // of the slot, while it is open
+	open  *Thread // that has the slot, which keeps its stack alive; nil: it is closed
 	next  *Upvalue
 }
 
@@ -18,7 +19,7 @@ func (t *Thread) capture(slot int) *Upvalue {
 	if u := *p; u != nil && u.index == slot {
 		return u
 	}
-	u := &Upvalue{at: &t.stack[slot], index: slot, next: *p}
+	u := &Upvalue{at: &t.stack[slot], index: slot, open: t, next: *p}
 	*p = u
 	return u
 }
@@ -28,7 +29,7 @@ func (t *Thread) close(slot int) {
 	for u := t.open; u != nil && u.index >= slot; u = t.open {
 		t.open = u.next
 		u.own.set(*u.at)
-		u.at, u.next = &u.own, nil
+		u.at, u.open, u.next = &u.own, nil, nil
 	}
 }
 

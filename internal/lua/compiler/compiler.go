@@ -10,7 +10,6 @@
 package compiler
 
 import (
-	"strings"
 
 	"godwit/internal/lua/bytecode"
 )
@@ -27,6 +26,9 @@ const (
 
 // Options describe the environment of the code. The zero value is a valid one.
 type Options struct {
+	// Name is the name of the chunk in the messages of the compiler, if it differs from that in
+	// messages at run time: Lua shows more of it.
+	Name string
 	// Level is the number of levels that the chunk is nested in: those of C calls, for Lua.
 	Level int
 	// Constant reports whether the environment holds a global, or a field of it, constant. Code
@@ -62,8 +64,12 @@ func Compile(src, chunk string, o *Options) (p *bytecode.Proto, err error) {
 	if o == nil {
 		o = &Options{}
 	}
+	name := o.Name
+	if name == "" {
+		name = chunk
+	}
 	c := &compiler{
-		lexer: lexer{src: src, source: chunk, line: 1, lastLine: 1, grow: o.Grow},
+		lexer: lexer{src: src, source: chunk, longName: name, line: 1, lastLine: 1, grow: o.Grow},
 		o:     o, level: o.Level, symbols: map[string]*symbol{},
 	}
 	defer func() {
@@ -77,9 +83,6 @@ func Compile(src, chunk string, o *Options) (p *bytecode.Proto, err error) {
 			panic(v)
 		}
 	}()
-	if strings.HasPrefix(src, "\x1b") {
-		c.fail("bytecode is not loaded", "")
-	}
 	return c.main(), nil
 }
 
