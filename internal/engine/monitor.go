@@ -3,8 +3,9 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"godwit/internal/resp"
 )
 
 // StartMonitor makes the client a monitor: it receives every command that others run.

@@ -215,7 +215,7 @@ func (f *Functions) LoadInto(set *LibrarySet, code []byte) error {
 // compileLibrary runs a library's code and collects the functions that it registers. It first
 // checks whether the set can take the library.
 func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (*Library, error) {
-	l, body, err := ParseLibrary(code)
+	l, body, err := ParseLibrary(string(code))
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	f.begin()
 	f.loading, f.started = l, time.Now()
 	defer func() { f.loading = nil }()
-	fn, err := f.compile(string(body), "user_function", f.loadEnv, 0)
+	fn, err := f.compile(body, "user_function", f.loadEnv, 0)
 	if err != nil {
 		return nil, LibraryError("Error compiling function: " + err.Error())
 	}

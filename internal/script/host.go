@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"godwit/internal/lua"
-	"godwit/internal/lua/compiler"
 	"godwit/internal/resp"
 )
 
@@ -158,11 +157,8 @@ func (h *Host) compileScript(body string) (*Script, error) {
 	}
 	h.L.Begin()
 	fn, err := h.compile(code, "user_script", h.L.Globals, 0)
-	if e, ok := err.(*compiler.Error); ok {
-		return nil, CompileError("Error compiling script (new function): " + e.Error())
-	}
 	if err != nil {
-		return nil, err
+		return nil, CompileError("Error compiling script (new function): " + err.Error())
 	}
 	sc.fn = lua.ClosureValue(fn)
 	sc.bytes = scriptOverhead + int64(len(body)) + codeBytes(fn.Proto())

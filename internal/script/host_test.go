@@ -104,7 +104,7 @@ func TestMemoryBound(t *testing.T) {
 	h := newHost(&fake{})
 	h.BoundMemory(64 << 20)
 	for _, src := range []string{
-		"local a = {} for i = 1, 1e5 do local t = {} t[16383] = 1 a[i] = t end",
+		"local a = {} for i = 1, 1e6 do a[i] = {i} end",
 		"local t = {} while true do t = {t} end",
 		"local t = {} while true do t[#t+1] = ('x'):rep(10000)..#t end",
 		"local t = {} while true do t[#t+1] = redis.call('a',('x'):rep(10000)) end",

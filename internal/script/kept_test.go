@@ -48,8 +48,8 @@ redis.register_function('cycle', function() kept.self = kept; kept[kept] = {kept
 	call("fill")
 	require.Greater(t, count(), 20, "a step looks at a bounded number of values")
 	full := f.kept.bytes
-	require.Greater(t, full-empty, int64(50_000*(64+128+64)))
-	require.Less(t, full-empty, int64(50_000*(64+128+64)*2))
+	require.Greater(t, full-empty, int64(50_000*(16+64+40+2)))
+	require.Less(t, full-empty, int64(50_000*(16+64+40+2)*2))
 	call("cycle")
 	settle()
 	require.InDelta(t, full, f.kept.bytes, 1000)

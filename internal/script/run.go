@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"godwit/internal/lua"
-	"godwit/internal/lua/stdlib"
 	"godwit/internal/resp"
 )
 
@@ -151,7 +150,7 @@ func display(v lua.Value) string {
 	case lua.KindNil:
 		return "nil"
 	}
-	return stdlib.ToString(v)
+	return lua.ObjectName(v)
 }
 
 func cString(s string) string { s, _, _ = strings.Cut(s, "\x00"); return s }

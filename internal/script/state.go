@@ -168,11 +168,19 @@ func (s *State) compile(src, chunk string, env *lua.Table, level int) (c *lua.Cl
 		return nil, CompileError(chunk + ":1: script too long")
 	}
 	p, err := compiler.Compile(src, chunk, &compiler.Options{Constant: s.constant,
-		Library: env != s.L.Globals, Level: level, Grow: s.L.Grow, Lines: s.debug != nil})
+		Library: env != s.L.Globals, Level: level, Grow: s.grow, Lines: s.debug != nil})
 	if err != nil {
 		return nil, err
 	}
 	return lua.Load(p, env, func(name string) lua.Value { return s.consts[name] })
+}
+
+// grow accounts for what the compiler makes, and for the time that it takes.
+func (s *State) grow(bytes int) error {
+	if err := s.L.Grow(bytes); err != nil {
+		return err
+	}
+	return s.L.Spend(bytes / 4)
 }
 
 // load compiles what a script gives to load or loadstring. name is the chunk's name as given.
