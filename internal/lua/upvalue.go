@@ -41,12 +41,12 @@ func (t *Thread) closure(parent *Closure, base, i int, own bool) (Value, bool) {
 	if err := t.s.Grow(closureBytes + n*upvalueBytes); err != nil {
 		return Nil, t.stop(err)
 	}
-	c := &Closure{fn: fn, env: parent.env}
+	env := parent.env
 	if own {
-		c.env = t.s.Globals
+		env = t.s.Globals
 	}
+	c := newClosure(fn, env, n)
 	if n > 0 {
-		c.upvalues = make([]*Upvalue, n)
 		for i, u := range fn.proto.Upvalues {
 			if u.InStack {
 				c.upvalues[i] = t.capture(base + int(u.Index))
@@ -56,6 +56,20 @@ func (t *Thread) closure(parent *Closure, base, i int, own bool) (Value, bool) {
 		}
 	}
 	return ClosureValue(c), true
+}
+
+// newClosure returns a function with room for its captured variables. Few of them are allocated
+// with it.
+func newClosure(fn *Function, env *Table, n int) *Closure {
+	if n == 0 || n > 2 {
+		return &Closure{fn: fn, env: env, upvalues: make([]*Upvalue, n)}
+	}
+	c := &struct {
+		Closure
+		room [2]*Upvalue
+	}{Closure: Closure{fn: fn, env: env}}
+	c.upvalues = c.room[:n]
+	return &c.Closure
 }
 
 // Sizes for the account of memory, in bytes.
