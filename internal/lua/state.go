@@ -12,6 +12,9 @@ type State struct {
 	current *Thread // that runs
 	texts   eventNames
 	text    []byte // buffer for strings being made
+
+	shapes   *shapes   // see PopPairs
+	interned *interned // see Intern
 }
 
 // Hooks are what the host adds. All may be nil.
