@@ -128,7 +128,7 @@ func (t *Thread) calledName(depth int) (kind, name string) {
 	}
 	fn, pc := f.closure.fn, int(f.pc)-1
 	switch in := fn.code[pc]; in.Op() {
-	case bytecode.Call, bytecode.TailCall:
+	case bytecode.Call, bytecode.TailCall, bytecode.ForCall:
 		return fn.nameOf(int(in.A()), pc)
 	case bytecode.CallK:
 		return fn.refName(in.D())

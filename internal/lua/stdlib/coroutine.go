@@ -54,17 +54,20 @@ func coStatus(t *lua.Thread) int {
 func coYield(t *lua.Thread) int { return t.Yield() }
 
 // wrapBytes is what a function that wraps a coroutine takes.
-const wrapBytes = 64
+const wrapBytes = 96
 
 func coWrap(t *lua.Thread) int {
 	co := newThread(t)
 	t.Grow(wrapBytes)
-	t.Push(lua.NativeValue(&lua.Native{Name: "wrap", Fn: func(t *lua.Thread) int {
-		if t.Resume(co, 1) {
-			return t.Top()
-		}
-		return failWrapped(t, t.Arg(1))
-	}}))
+	t.Push(lua.NativeValue(&lua.Native{
+		Name: "wrap", Holds: []lua.Value{lua.ThreadValue(co)},
+		Fn: func(t *lua.Thread) int {
+			if t.Resume(co, 1) {
+				return t.Top()
+			}
+			return failWrapped(t, t.Arg(1))
+		},
+	}))
 	return 1
 }
 
