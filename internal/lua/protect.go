@@ -84,6 +84,7 @@ func (t *Thread) unwind(level int) bool {
 		}
 	}
 	t.leave(at, n)
+	t.limitFrames()
 	return true
 }
 
