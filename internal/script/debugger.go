@@ -247,7 +247,8 @@ func (d *debugger) eval(t *lua.Thread, code string) {
 	}
 	v, ok := t.Evaluate(lua.ClosureValue(f))
 	if !ok {
-		d.log("<error> " + display(d.s.caught(v)))
+		msg, _ := d.s.errorText(v)
+		d.log("<error> " + strings.TrimPrefix(msg, "ERR "))
 		return
 	}
 	d.value("<retval> ", v)

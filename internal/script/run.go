@@ -80,16 +80,6 @@ func (s *State) invoke(fn lua.Value, name string, w *resp.Writer, args ...lua.Va
 	return r
 }
 
-// caught returns what pcall returns for an error: for one of redis.call, its text.
-func (s *State) caught(v lua.Value) lua.Value {
-	if t := v.Table(); t != nil {
-		if msg := s.keys.err.of(t); msg.IsString() || msg.IsNumber() {
-			return msg
-		}
-	}
-	return v
-}
-
 // uncaught notes where the error was raised that ends the script. As in Redis, this is the function
 // that raised it or, if that is one of Go, its caller.
 func (s *State) uncaught(t *lua.Thread, _ lua.Value) {
