@@ -155,7 +155,7 @@ func (h *Host) compileScript(body string) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.L.Begin()
+	h.begin()
 	fn, err := h.compile(code, "user_script", h.L.Globals, 0)
 	if err != nil {
 		return nil, CompileError("Error compiling script (new function): " + err.Error())
