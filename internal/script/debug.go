@@ -88,7 +88,10 @@ func (h *Host) Debug(body []byte, o DebugOptions, run func(sc *Script)) error {
 
 // hook is called when a line begins, and when a jump has led into one.
 func (d *debugger) hook(t *lua.Thread, line int) {
-	if source, _, _ := t.Position(0); !strings.Contains(source, "user_script") || !d.begins(t, line) {
+	if source, _, _ := t.Position(0); !strings.Contains(source, "user_script") {
+		return
+	}
+	if !d.begins(t, line) {
 		return
 	}
 	d.line = line

@@ -28,7 +28,8 @@ var debugHelp = strings.Split(`Lua debugger:
 [m]axlen [len]       Show at most so many bytes of values and replies (0: all).
 [a]bort              End the script. In a synchronous session, what it has written stays.
 
-In scripts, redis.debug(...) shows values, and redis.breakpoint() stops before the next line.`, "\n")
+In scripts, redis.debug(...) shows values, and redis.breakpoint() stops before the next line.`,
+	"\n")
 
 // prompt serves the client until the script is to go on. It reports whether the client is there.
 func (d *debugger) prompt(t *lua.Thread) bool {

@@ -20,7 +20,8 @@ func newKeys() keys {
 	of := func(s string) key { return key{lua.String(s), lua.HashString(s)} }
 	return keys{err: of("err"), ok: of("ok"), double: of("double"), aggregateMap: of("map"),
 		set: of("set"), bigNumber: of("big_number"), verbatim: of("verbatim_string"),
-		format: of("format"), str: of("string"), counted: of("ignore_error_stats_update"), okText: lua.String("OK")}
+		format: of("format"), str: of("string"), counted: of("ignore_error_stats_update"),
+		okText: lua.String("OK")}
 }
 
 // of returns the field of a table.

@@ -39,7 +39,8 @@ func (s *State) API(o Options) *lua.Table {
 	s.logAPI(t, o)
 	set(t, entry{name: "setresp", fn: s.setresp},
 		entry{name: "sha1hex", fn: s.sha1hex},
-		entry{name: "error_reply", fn: s.errorReply}, entry{name: "status_reply", fn: s.statusReply},
+		entry{name: "error_reply", fn: s.errorReply},
+		entry{name: "status_reply", fn: s.statusReply},
 		entry{name: "set_repl", fn: s.setRepl},
 		entry{name: "REPL_NONE", n: ReplNone}, entry{name: "REPL_AOF", n: ReplAOF},
 		entry{name: "REPL_SLAVE", n: ReplReplica}, entry{name: "REPL_REPLICA", n: ReplReplica},

@@ -82,7 +82,8 @@ func (w *world) reach(t *lua.Table, path string) {
 func (w *world) fingerprint() string {
 	var lines []string
 	for t, path := range w.shared {
-		lines = append(lines, fmt.Sprintf("%p %s metatable %p %v", t, path, t.Metatable, t.ReadOnly))
+		lines = append(lines, fmt.Sprintf("%p %s metatable %p %v", t, path, t.Metatable,
+			t.ReadOnly))
 		each(t, func(k, v lua.Value) {
 			lines = append(lines, fmt.Sprintf("%p %s[%s] = %v", t, path, display(k), v))
 		})
@@ -181,7 +182,8 @@ func (w *world) attack() {
 
 // thread returns a coroutine that returns what it is given, for ever.
 func (w *world) thread() lua.Value {
-	f, err := w.compile("local a = ... while true do a = coroutine.yield(a, ...) end", "c", w.L.Globals, 0)
+	f, err := w.compile("local a = ... while true do a = coroutine.yield(a, ...) end", "c",
+		w.L.Globals, 0)
 	require.NoError(w.t, err)
 	t := w.L.Main
 	t.Push(w.consts["coroutine.create"])

@@ -47,8 +47,9 @@ type State struct {
 	looked   time.Time // when the caller was last asked to go on, or the first time to ask it
 	ran      bool      // since the last Trim
 	failure  failure
-	panicked *Panic            // seen below the running script
-	sources  map[string]string // chunks that the running script has loaded, by their names in messages
+	panicked *Panic // seen below the running script
+	// sources are the chunks that the running script has loaded, by their names in messages.
+	sources map[string]string
 
 	proto   int
 	calling bool

@@ -33,7 +33,7 @@ type cjson struct {
 }
 
 // openCJSON returns cjson. All its instances share one null.
-func openCJSON() *lua.Table { return newCJSON(&lua.Userdata{Name: "userdata: (nil)"}) }
+func openCJSON() *lua.Table { return newCJSON(&lua.Userdata{Name: "(nil)"}) }
 
 func newCJSON(null *lua.Userdata) *lua.Table {
 	j := &cjson{

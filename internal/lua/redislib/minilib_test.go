@@ -101,7 +101,7 @@ var miniBase = map[string]func(*lua.Thread) int{
 		case lua.KindBool:
 			t.Push(lua.String(map[bool]string{true: "true", false: "false"}[v.Truthy()]))
 		case lua.KindUserdata:
-			t.Push(lua.String(v.Userdata().Name))
+			t.Push(lua.String("userdata: " + v.Userdata().Name))
 		default:
 			t.Push(lua.String(v.TypeName()))
 		}
