@@ -41,18 +41,16 @@ func (s *State) Trim() {
 // Refill makes the table a list of strings, like a new table to which they were added one by one.
 // The strings share their bytes with list: see Bytes.
 func (t *Table) Refill(list [][]byte) {
-	size := 0
-	if len(list) > 0 {
-		for size = 1; size < len(list); size *= 2 {
-		}
+	clear(t.array)
+	if size := nodesFor(len(list)); size <= cap(t.array) {
+		t.array = t.array[:size]
+	} else {
+		t.array = make([]Value, size)
 	}
-	array := t.array[:cap(t.array)]
-	clear(array)
-	if size > len(array) {
-		array = make([]Value, size)
+	if t.nodes != nil || t.Metatable != nil || t.absent != 0 {
+		t.nodes, t.Metatable, t.free, t.absent = nil, nil, 0, 0
 	}
-	*t = Table{array: array[:size]}
 	for i, b := range list {
-		array[i] = Bytes(b)
+		t.array[i] = Bytes(b)
 	}
 }

@@ -93,14 +93,10 @@ func (d *decoder) array() lua.Value {
 	if d.s.proto == 3 { // there may be nil among them
 		return d.sparse(n)
 	}
-	size := 0
-	if n > 0 {
-		for size = 1; size < n; size *= 2 {
-		}
-	}
-	t := d.t.NewTable(size, 0)
-	for i := 1; i <= n; i++ {
-		t.SetInt(i, d.value())
+	t := d.t.NewArray(n)
+	array := t.Array()
+	for i := range n {
+		array[i] = d.value()
 	}
 	return lua.TableValue(t)
 }
