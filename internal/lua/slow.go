@@ -24,7 +24,7 @@ func (t *Thread) slow(in bytecode.Instr, base int) outcome {
 		ok = t.setList(a, int(in.B()), in.D())
 	case bytecode.Closure:
 		var v Value
-		if v, ok = t.closure(t.frames[t.depth-1].closure, base, in.D()); ok {
+		if v, ok = t.closure(t.frames[t.depth-1].closure, base, in.D(), in.B() != 0); ok {
 			t.stack[a] = v
 		}
 	case bytecode.Close:
@@ -180,12 +180,15 @@ func (t *Thread) forPrep(a, d int) bool {
 func (t *Thread) forCall(a, n int) outcome {
 	copy(t.stack[a+3:a+6], t.stack[a:a+3])
 	t.top = a + 6
-	if f := t.stack[a].Native(); f != nil && f.special == specialNone {
-		return t.callNative(f, a+3, n, framePlain, t.nested)
-	}
 	nested := t.nested
 	if !t.deeper() {
 		return failed
+	}
+	if v := &t.stack[a+3]; v.n>>48 == bitsNative>>48 {
+		v.n = bitsNative // see iterate
+	}
+	if f := t.stack[a+3].Native(); f != nil && f.special < specialPcall {
+		return t.callNative(f, a+3, n, framePlain, nested)
 	}
 	return t.invoke(a+3, n, framePlain, nested)
 }

@@ -12,12 +12,16 @@ type State struct {
 	current *Thread // that runs
 	texts   eventNames
 	text    []byte // buffer for strings being made
+
+	shapes   *shapes   // see PopPairs
+	interned *interned // see Intern
 }
 
 // Hooks are what the host adds. All may be nil.
 type Hooks struct {
-	// Caught returns what pcall returns for an error.
-	Caught func(Value) Value
+	// ErrorField makes pcall return, for an error that is a table, this field in its place. If the
+	// field is neither a string nor a number, pcall returns both. Empty: pcall is that of Lua.
+	ErrorField string
 	// Uncaught is called for an error that no protected call of the thread will see, with the
 	// frames of the place still there.
 	Uncaught func(t *Thread, v Value)
@@ -39,7 +43,7 @@ func NewState() *State {
 }
 
 func (s *State) newThread(slots int) *Thread {
-	return &Thread{s: s, stack: make([]Value, slots), frames: make([]frame, 8)}
+	return &Thread{s: s, stack: make([]Value, slots), frames: make([]frame, startFrames)}
 }
 
 // Current returns the thread that runs.
@@ -57,7 +61,7 @@ func (s *State) Reset() {
 		clear(t.stack[:min(t.high, len(t.stack))])
 	}
 	if len(t.frames) > keptFrames {
-		t.frames = make([]frame, 8)
+		t.frames = make([]frame, startFrames)
 	}
 	t.top, t.high = 0, 0
 	s.current = t
