@@ -1,5 +1,7 @@
 package lua
 
+import "math"
+
 // This file is what functions of Go use to read arguments, to account for what they do, and to use
 // values as Lua's operators do.
 
@@ -33,8 +35,14 @@ func (t *Thread) Number(n int) float64 {
 	return f
 }
 
-// Int returns argument n as an integer, as C converts a double to ptrdiff_t.
-func (t *Thread) Int(n int) int { return int(t.Number(n)) }
+// Int returns argument n as an integer, as C converts a double to ptrdiff_t on x86-64.
+func (t *Thread) Int(n int) int {
+	f := t.Number(n)
+	if f >= -1<<63 && f < 1<<63 {
+		return int(f)
+	}
+	return math.MinInt64 // NaN as well
+}
 
 // OptInt returns argument n as an integer, or def if it is nil or missing.
 func (t *Thread) OptInt(n, def int) int {

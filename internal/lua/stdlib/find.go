@@ -1,0 +1,267 @@
+package stdlib
+
+import (
+	"strconv"
+	"strings"
+
+	"godwit/internal/lua"
+)
+
+// This file holds the functions of the string library that search: find, match, gmatch and gsub.
+
+func stringFind(t *lua.Thread) int  { return find(t, true) }
+func stringMatch(t *lua.Thread) int { return find(t, false) }
+
+// find pushes the first match: its captures, after its positions if these are wanted.
+func find(t *lua.Thread, positions bool) int {
+	src, pat := t.String(1), t.String(2)
+	at := min(max(relative(t.OptInt(3, 1), len(src))-1, 0), len(src))
+	if positions && (t.Arg(4).Truthy() || isPlain(pat)) {
+		t.Spend((len(src) - at) / bytesPerStep / 8)
+		i := strings.Index(src[at:], pat)
+		if i < 0 {
+			t.Push(lua.Nil)
+			return 1
+		}
+		t.Push(lua.Int(at + i + 1))
+		t.Push(lua.Int(at + i + len(pat)))
+		return 2
+	}
+	m := matcher{t: t, src: src, pat: cut(pat)}
+	anchored := m.anchor()
+	from, to := m.search(at, anchored)
+	switch {
+	case from < 0:
+		t.Push(lua.Nil)
+		return 1
+	case !positions:
+		return m.push(from, to, true)
+	}
+	t.Push(lua.Int(from + 1))
+	t.Push(lua.Int(to))
+	return m.push(from, to, false) + 2
+}
+
+// isPlain reports whether a pattern has no special bytes up to its first zero.
+func isPlain(pat string) bool {
+	for i := range len(pat) {
+		if pat[i] == 0 {
+			break
+		}
+		if classes[pat[i]]&special != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// anchor removes the anchor of a pattern, and reports whether there was one.
+func (m *matcher) anchor() bool {
+	pat, ok := strings.CutPrefix(m.pat, "^")
+	m.pat = pat
+	return ok
+}
+
+// search returns the first match that begins at a position or, unless anchored, behind it. from is
+// -1 if there is none.
+func (m *matcher) search(at int, anchored bool) (from, to int) {
+	if anchored {
+		m.level = 0
+		if to = m.match(at, 0, maxDepth); to < 0 {
+			return -1, -1
+		}
+		return at, to
+	}
+	first, skip := m.first()
+	for ; at <= len(m.src); at++ {
+		if skip {
+			i := strings.IndexByte(m.src[at:], first)
+			m.step(max(i, 0) / bytesPerStep)
+			if i < 0 {
+				break
+			}
+			at += i
+		}
+		m.level = 0
+		m.step(1)
+		if to = m.match(at, 0, maxDepth); to >= 0 {
+			return at, to
+		}
+	}
+	return -1, -1
+}
+
+// first returns the byte with which all matches begin, if there is one.
+func (m *matcher) first() (c byte, ok bool) {
+	pat := m.pat
+	if len(pat) > 1 && pat[0] == '%' && classes[pat[1]]&(alpha|decimal) == 0 {
+		pat = pat[1:]
+	} else if pat == "" || strings.IndexByte("%([.)$", pat[0]) >= 0 {
+		return 0, false
+	}
+	if len(pat) > 1 && (pat[1] == '*' || pat[1] == '?' || pat[1] == '-') {
+		return 0, false
+	}
+	return pat[0], true
+}
+
+// iteration is the state of a loop over gmatch.
+type iteration struct {
+	matcher
+	native lua.Native
+	keeps  [2]lua.Value
+	at     int
+}
+
+// iterationBytes is what an iteration takes.
+const iterationBytes = 640
+
+func stringGmatch(t *lua.Thread) int {
+	src, pat := t.String(1), t.String(2)
+	t.Grow(iterationBytes)
+	g := &iteration{matcher: matcher{src: src, pat: cut(pat)}}
+	g.keeps = [2]lua.Value{lua.String(src), lua.String(pat)}
+	g.native = lua.Native{Name: "gmatch", Fn: g.next, Holds: g.keeps[:]}
+	t.Push(lua.NativeValue(&g.native))
+	return 1
+}
+
+// next pushes the next match.
+func (g *iteration) next(t *lua.Thread) int {
+	g.t = t
+	from, to := g.search(g.at, false)
+	if from < 0 {
+		return 0
+	}
+	if g.at = to; to == from {
+		g.at++
+	}
+	return g.push(from, to, true)
+}
+
+func (b *buffer) gsub(t *lua.Thread) int {
+	src, pat := t.String(1), t.String(2)
+	r := replacement{v: t.Arg(3)}
+	most := optCInt(t, 4, len(src)+1)
+	m := matcher{t: t, src: src, pat: cut(pat)}
+	r.check(t)
+	anchored := m.anchor()
+	var x text
+	at, done, n := 0, 0, 0
+	for n < most {
+		from, to := m.search(at, anchored)
+		if from < 0 {
+			break
+		}
+		if n++; n == 1 {
+			x = b.begin(t)
+		}
+		x.add(src[done:from])
+		r.add(&x, &m, from, to)
+		if done, at = to, to; to == from {
+			at++
+		}
+		if at > len(src) || anchored {
+			break
+		}
+	}
+	if n == 0 {
+		t.Push(lua.String(src))
+	} else {
+		x.add(src[done:])
+		t.Push(b.end(&x))
+	}
+	t.Push(lua.Int(n))
+	return 2
+}
+
+// replacement is what gsub puts in the place of matches.
+type replacement struct {
+	v     lua.Value // string, table or function
+	plain bool      // a string without references to captures
+}
+
+// check raises an error unless the argument can be a replacement.
+func (r *replacement) check(t *lua.Thread) {
+	switch {
+	case r.v.IsString():
+	case r.v.IsNumber():
+		r.v = lua.String(t.String(3))
+	case r.v.IsTable() || r.v.IsFunction():
+		return
+	default:
+		t.ArgError(3, "string/function/table expected")
+	}
+	r.plain = strings.IndexByte(r.v.Str(), '%') < 0
+}
+
+// add adds the replacement of a match.
+func (r *replacement) add(x *text, m *matcher, from, to int) {
+	switch {
+	case r.plain:
+		x.add(r.v.Str())
+		return
+	case r.v.IsString():
+		m.expand(x, r.v.Str(), from, to)
+		return
+	}
+	switch v := r.ask(x, m, from, to); {
+	case !v.Truthy():
+		x.add(m.src[from:to])
+	case v.IsString():
+		x.add(v.Str())
+	case v.IsNumber():
+		x.room(numberSize)
+		x.b = lua.AppendNumber(x.b, v.Num())
+	default:
+		m.fail("invalid replacement value (a " + v.TypeName() + ")")
+	}
+}
+
+// ask returns what the table or the function has for a match.
+func (r *replacement) ask(x *text, m *matcher, from, to int) lua.Value {
+	t, held := m.t, cap(x.b)
+	s := t.State()
+	s.Held += held
+	defer func() { s.Held -= held }()
+	if r.v.IsTable() {
+		return t.Index(r.v, m.value(0, from, to))
+	}
+	t.Push(r.v)
+	t.Call(m.push(from, to, true), 1)
+	return t.Pop()
+}
+
+// expand adds a replacement in which % and a digit stand for a capture.
+func (m *matcher) expand(x *text, repl string, from, to int) {
+	for {
+		i := strings.IndexByte(repl, '%')
+		if i < 0 {
+			x.add(repl)
+			return
+		}
+		m.step(1 + i/bytesPerStep)
+		x.add(repl[:i])
+		var c byte // at the end, the zero that ends it in C
+		if i++; i < len(repl) {
+			c = repl[i]
+			i++
+		}
+		repl = repl[i:]
+		switch {
+		case c == '0':
+			x.add(m.src[from:to])
+		case '1' <= c && c <= '9':
+			first, last := m.bounds(int(c-'1'), from, to)
+			if last != position {
+				x.add(m.src[first:last])
+				break
+			}
+			x.room(numberSize)
+			x.b = strconv.AppendInt(x.b, int64(first)+1, 10)
+		default:
+			x.room(1)
+			x.b = append(x.b, c)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package stdlib
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"godwit/internal/lua"
+)
+
+// This file holds string.format, which has the directives of C's printf.
+
+// directive is one conversion: flags, width and precision as in C, and the letter.
+type directive struct {
+	flags     uint8
+	letter    byte
+	width     int
+	precision int // -1 if there is none
+}
+
+// Flags of directives.
+const (
+	flagMinus uint8 = 1 << iota
+	flagPlus
+	flagSpace
+	flagAlternate
+	flagZero
+)
+
+const (
+	// maxFlags is how many flags a directive may have.
+	maxFlags = 5
+	// minUnpadded is the length from which Lua does not pass a string through C, which would end it
+	// at a zero.
+	minUnpadded = 100
+	// numberSize is enough for any number: 1e308 with 99 digits behind the point.
+	numberSize = 512
+	// numberSteps is what the formatting of a float is worth.
+	numberSteps = 4
+)
+
+func (b *buffer) format(t *lua.Thread) int {
+	f, arg := t.String(1), 1
+	x := b.begin(t)
+	for {
+		i := strings.IndexByte(f, '%')
+		if i < 0 {
+			break
+		}
+		t.Spend(1)
+		x.add(f[:i])
+		f = f[i+1:]
+		if f != "" && f[0] == '%' {
+			x.add("%")
+			f = f[1:]
+			continue
+		}
+		if arg++; arg > t.Top() {
+			t.ArgError(arg, "no value")
+		}
+		d, n := readDirective(t, f)
+		f = f[n:]
+		x.convert(&d, arg)
+	}
+	x.add(f)
+	t.Push(b.end(&x))
+	return 1
+}
+
+// readDirective reads what follows a %. n is its length.
+func readDirective(t *lua.Thread, f string) (d directive, n int) {
+	for n < len(f) {
+		flag := strings.IndexByte("-+ #0", f[n])
+		if flag < 0 {
+			break
+		}
+		d.flags |= 1 << flag
+		n++
+	}
+	if n > maxFlags {
+		t.Error("invalid format (repeated flags)")
+	}
+	d.width, n = twoDigits(f, n)
+	d.precision = -1
+	if n < len(f) && f[n] == '.' {
+		d.precision, n = twoDigits(f, n+1)
+	}
+	if n < len(f) {
+		if d.letter = f[n]; isDigit(d.letter) {
+			t.Error("invalid format (width or precision too long)")
+		}
+		n++
+	}
+	return d, n
+}
+
+func isDigit(c byte) bool { return c-'0' <= 9 }
+
+// twoDigits reads a number of at most two digits at i.
+func twoDigits(f string, i int) (n, end int) {
+	for end = i; end < len(f) && end < i+2 && isDigit(f[end]); end++ {
+		n = 10*n + int(f[end]-'0')
+	}
+	return n, end
+}
+
+// convert adds an argument.
+func (x *text) convert(d *directive, arg int) {
+	t := x.t
+	switch d.letter {
+	case 'd', 'i':
+		x.signed(d, int64(t.Int(arg)))
+	case 's':
+		x.string(d, t.String(arg))
+	case 'e', 'E', 'f', 'g', 'G':
+		x.float(d, t.Number(arg))
+	case 'o', 'u', 'x', 'X':
+		x.unsigned(d, toUint64(t.Number(arg)))
+	case 'c':
+		x.char(d, toInt32(t.Number(arg)))
+	case 'q':
+		x.quote(t.String(arg))
+	default:
+		option := cut(string([]byte{d.letter}))
+		t.Error("invalid option '%" + option + "' to 'format'")
+	}
+}
+
+// toUint64 converts a number as C does on x86-64.
+func toUint64(f float64) uint64 {
+	switch {
+	case f >= 1<<64:
+		return 0
+	case f >= 1<<63:
+		return uint64(f)
+	case f >= -1<<63:
+		return uint64(int64(f))
+	}
+	return 1 << 63 // NaN as well
+}
+
+// toInt32 converts a number as C does on x86-64.
+func toInt32(f float64) int32 {
+	if f > -1<<31-1 && f < 1<<31 {
+		return int32(f)
+	}
+	return math.MinInt32
+}
+
+// char adds a byte. As in C, a zero byte ends what is added.
+func (x *text) char(d *directive, c int32) {
+	x.room(numberSize)
+	start := len(x.b)
+	x.b = append(x.b, byte(c))
+	x.pad(start, d)
+	if byte(c) == 0 {
+		end := start
+		for x.b[end] != 0 {
+			end++
+		}
+		x.b = x.b[:end]
+	}
+}
+
+func (x *text) string(d *directive, s string) {
+	if d.precision < 0 && len(s) >= minUnpadded {
+		x.add(s)
+		return
+	}
+	s = cut(s)
+	if d.precision >= 0 && d.precision < len(s) {
+		s = s[:d.precision]
+	}
+	x.room(numberSize)
+	start := len(x.b)
+	x.add(s)
+	x.pad(start, d)
+}
+
+// quote adds a string in a form that Lua reads back.
+func (x *text) quote(s string) {
+	x.add(`"`)
+	for s != "" {
+		i := 0
+		for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] != '\n' && s[i] != '\r' && s[i] != 0 {
+			i++
+		}
+		x.t.Spend(1 + i/bytesPerStep)
+		x.add(s[:i])
+		if i == len(s) {
+			break
+		}
+		switch s[i] {
+		case '\r':
+			x.add(`\r`)
+		case 0:
+			x.add(`\000`)
+		default:
+			x.add(`\`)
+			x.add(s[i : i+1])
+		}
+		s = s[i+1:]
+	}
+	x.add(`"`)
+}
+
+func (x *text) signed(d *directive, n int64) {
+	x.room(numberSize)
+	start, u := len(x.b), uint64(n)
+	if n < 0 {
+		u = -u
+	}
+	x.sign(d, n < 0)
+	x.digits(d, start, u, 10)
+}
+
+func (x *text) unsigned(d *directive, u uint64) {
+	x.room(numberSize)
+	start, base := len(x.b), 10
+	switch d.letter {
+	case 'o':
+		base = 8
+	case 'x', 'X':
+		base = 16
+		if u != 0 && d.flags&flagAlternate != 0 {
+			x.b = append(x.b, '0', d.letter)
+		}
+	}
+	x.digits(d, start, u, base)
+}
+
+// sign adds the sign of a number.
+func (x *text) sign(d *directive, negative bool) {
+	switch {
+	case negative:
+		x.b = append(x.b, '-')
+	case d.flags&flagPlus != 0:
+		x.b = append(x.b, '+')
+	case d.flags&flagSpace != 0:
+		x.b = append(x.b, ' ')
+	}
+}
+
+// digits adds the digits of an integer, whose sign or prefix begins at start.
+func (x *text) digits(d *directive, start int, u uint64, base int) {
+	first := len(x.b)
+	if u != 0 || d.precision != 0 {
+		x.b = strconv.AppendUint(x.b, u, base)
+	}
+	if d.letter == 'X' {
+		upperCase(x.b[first:])
+	}
+	n := len(x.b) - first
+	zeros := d.precision - n
+	if base == 8 && d.flags&flagAlternate != 0 && zeros <= 0 && (n == 0 || u != 0) {
+		zeros = 1
+	}
+	if d.precision < 0 && d.flags&(flagZero|flagMinus) == flagZero {
+		zeros = max(zeros, d.width-(len(x.b)-start))
+	}
+	x.insert(first, zeros, '0')
+	x.pad(start, d)
+}
+
+func upperCase(b []byte) {
+	for i, c := range b {
+		if classes[c]&lower != 0 {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+}
+
+// pad adds spaces to what begins at start.
+func (x *text) pad(start int, d *directive) {
+	n := d.width - (len(x.b) - start)
+	if d.flags&flagMinus != 0 {
+		start = len(x.b)
+	}
+	x.insert(start, n, ' ')
+}
+
+// insert puts n bytes before what begins at a position. There must be room for them.
+func (x *text) insert(at, n int, c byte) {
+	if n <= 0 {
+		return
+	}
+	end := len(x.b)
+	x.b = x.b[:end+n]
+	copy(x.b[at+n:], x.b[at:end])
+	for i := range n {
+		x.b[at+i] = c
+	}
+}
+
+func (x *text) float(d *directive, f float64) {
+	x.t.Spend(numberSteps)
+	x.room(numberSize)
+	start := len(x.b)
+	x.sign(d, math.Signbit(f))
+	f = math.Abs(f)
+	first := len(x.b)
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		x.b = lua.AppendG(x.b, f, 1)
+		if d.letter < 'a' {
+			upperCase(x.b[first:])
+		}
+	} else {
+		x.b = appendFloat(x.b, d, f)
+		if d.flags&(flagZero|flagMinus) == flagZero {
+			x.insert(first, d.width-(len(x.b)-start), '0')
+		}
+	}
+	x.pad(start, d)
+}

@@ -1,0 +1,405 @@
+package stdlib
+
+import (
+	"strings"
+
+	"godwit/internal/lua"
+)
+
+// This file matches the patterns of Lua 5.1 (reference manual, 5.4.1) by backtracking over bytes.
+// Every step is accounted for, so a pattern that tries for ever ends like any other loop. The
+// recursion is bounded.
+
+const (
+	maxCaptures = 32
+	// maxDepth bounds the recursion. Lua 5.1 does not, and crashes some way beyond it.
+	maxDepth = 20000
+	// stepsPerLook is how many steps are made before they are accounted for.
+	stepsPerLook = 256
+)
+
+// capture is a part of the subject.
+type capture struct{ from, n int32 }
+
+// What a capture has for a length besides a length.
+const (
+	open     = -1 // it has only begun
+	position = -2 // of a capture without content
+)
+
+// matcher matches one pattern. It lives on the stack of the function that searches, so it is small.
+type matcher struct {
+	t        *lua.Thread
+	src, pat string
+	level    int // captures that have begun
+	steps    int
+	captures [maxCaptures]capture
+	sets     [2]patternSet // those used last
+	older    uint8         // which of them is replaced next
+}
+
+// patternSet is a set in a pattern.
+type patternSet struct {
+	bytes   byteSet
+	at, end int // where it begins and ends; end is 0 if there is none
+}
+
+func (m *matcher) fail(msg string) { m.t.Error(msg) }
+
+// step accounts for steps.
+func (m *matcher) step(n int) {
+	if m.steps += n; m.steps >= stepsPerLook {
+		m.spend()
+	}
+}
+
+func (m *matcher) spend() {
+	n := m.steps
+	m.steps = 0
+	m.t.Spend(n / 2)
+}
+
+// set returns the set that begins at p.
+func (m *matcher) set(p int) *patternSet {
+	for i := range m.sets {
+		if s := &m.sets[i]; s.at == p && s.end != 0 {
+			return s
+		}
+	}
+	return m.readSet(p)
+}
+
+func (m *matcher) readSet(p int) *patternSet {
+	end := m.setEnd(p)
+	s := &m.sets[m.older&1]
+	m.older++
+	*s = patternSet{at: p, end: end}
+	p++
+	negative := m.pat[p] == '^'
+	if negative {
+		p++
+	}
+	for last := end - 1; p < last; p++ {
+		switch c := m.pat[p]; {
+		case c == '%':
+			p++
+			s.bytes.addEscape(m.pat[p])
+		case p+2 < last && m.pat[p+1] == '-':
+			s.bytes.addRange(c, m.pat[p+2])
+			p += 2
+		default:
+			s.bytes.addRange(c, c)
+		}
+	}
+	if negative {
+		for i := range s.bytes {
+			s.bytes[i] = ^s.bytes[i]
+		}
+	}
+	return s
+}
+
+// setEnd returns where the set that begins at p ends. A bracket that comes first is an element.
+func (m *matcher) setEnd(p int) int {
+	pat := m.pat
+	if p++; p < len(pat) && pat[p] == '^' {
+		p++
+	}
+	for first := true; p < len(pat) && (first || pat[p] != ']'); first = false {
+		if pat[p] == '%' && p+1 < len(pat) {
+			p++
+		}
+		p++
+	}
+	if p >= len(pat) {
+		m.fail("malformed pattern (missing ']')")
+	}
+	return p + 1
+}
+
+// single reports whether c matches the class that begins at p.
+func (m *matcher) single(c byte, p int) bool {
+	switch want := m.pat[p]; want {
+	case '.':
+		return true
+	case '[':
+		return m.set(p).bytes.has(c)
+	case '%':
+		want = m.pat[p+1]
+		if class := letters[want]; class != 0 {
+			return (classes[c]&class != 0) == (class < negated)
+		}
+		return c == want
+	default:
+		return c == want
+	}
+}
+
+// match matches m.pat[p:] at s and returns where the match ends, or -1.
+func (m *matcher) match(s, p, depth int) int {
+	if depth == 0 {
+		m.fail("pattern too complex")
+	}
+	for p < len(m.pat) {
+		m.step(1)
+		end := p + 1
+		switch m.pat[p] {
+		case '(':
+			return m.open(s, end, depth)
+		case ')':
+			return m.close(s, end, depth)
+		case '$':
+			if end == len(m.pat) {
+				if s < len(m.src) {
+					return -1
+				}
+				return s
+			}
+		case '[':
+			end = m.set(p).end
+		case '%':
+			if end == len(m.pat) {
+				m.fail("malformed pattern (ends with '%')")
+			}
+			if c := m.pat[end]; c == 'b' || c == 'f' || c-'0' <= 9 {
+				if s, p = m.special(s, end); s < 0 {
+					return -1
+				}
+				continue
+			}
+			end++
+		}
+		in := s < len(m.src) && m.single(m.src[s], p)
+		if end < len(m.pat) {
+			switch m.pat[end] {
+			case '?':
+				if in {
+					if r := m.match(s+1, end+1, depth-1); r >= 0 {
+						return r
+					}
+				}
+				p = end + 1
+				continue
+			case '*':
+				return m.most(s, p, end, depth)
+			case '+':
+				if !in {
+					return -1
+				}
+				return m.most(s+1, p, end, depth)
+			case '-':
+				return m.least(s, p, end, depth)
+			}
+		}
+		if !in {
+			return -1
+		}
+		s, p = s+1, end
+	}
+	return s
+}
+
+// special matches %b, %f and back references. p is behind the %. It returns where the match and the
+// item end. The former is -1 if there is no match.
+func (m *matcher) special(s, p int) (int, int) {
+	switch c := m.pat[p]; c {
+	case 'b':
+		return m.balance(s, p+1), p + 3
+	case 'f':
+		p++
+		if p >= len(m.pat) || m.pat[p] != '[' {
+			m.fail("missing '[' after '%f' in pattern")
+		}
+		var before, after byte
+		if s > 0 {
+			before = m.src[s-1]
+		}
+		if s < len(m.src) {
+			after = m.src[s]
+		}
+		set := m.set(p)
+		if set.bytes.has(before) || !set.bytes.has(after) {
+			return -1, 0
+		}
+		return s, set.end
+	default:
+		return m.again(s, c), p + 1
+	}
+}
+
+// balance matches %bxy. p is behind the b.
+func (m *matcher) balance(s, p int) int {
+	if p+1 >= len(m.pat) {
+		m.fail("unbalanced pattern")
+	}
+	opening, closing, depth := m.pat[p], m.pat[p+1], 1
+	if s >= len(m.src) || m.src[s] != opening {
+		return -1
+	}
+	for i := s + 1; i < len(m.src); i++ {
+		switch m.src[i] {
+		case closing:
+			if depth--; depth == 0 {
+				m.step((i - s) / 4)
+				return i + 1
+			}
+		case opening:
+			depth++
+		}
+	}
+	m.step((len(m.src) - s) / 4)
+	return -1
+}
+
+// again matches what a capture has matched.
+func (m *matcher) again(s int, digit byte) int {
+	i := int(digit) - '1'
+	if i < 0 || i >= m.level || m.captures[i].n == open {
+		m.fail("invalid capture index")
+	}
+	c := m.captures[i]
+	if c.n < 0 {
+		return -1
+	}
+	m.step(int(c.n) / bytesPerStep)
+	if strings.HasPrefix(m.src[s:], m.src[c.from:c.from+c.n]) {
+		return s + int(c.n)
+	}
+	return -1
+}
+
+// most matches as many bytes of a class as it can, and then what follows at end.
+func (m *matcher) most(s, p, end, depth int) int {
+	n := m.run(s, p)
+	end++
+	if end == len(m.pat) {
+		return s + n
+	}
+	for ; n >= 0; n-- {
+		m.step(1)
+		if r := m.match(s+n, end, depth-1); r >= 0 {
+			return r
+		}
+	}
+	return -1
+}
+
+// run returns how many bytes from s on match the class that begins at p.
+func (m *matcher) run(s, p int) int {
+	src, n := m.src[s:], 0
+	switch c := m.pat[p]; c {
+	case '.':
+		n = len(src)
+	case '[':
+		set := &m.set(p).bytes
+		for n < len(src) && set.has(src[n]) {
+			n++
+		}
+	case '%':
+		if class := letters[m.pat[p+1]]; class != 0 {
+			for n < len(src) && (classes[src[n]]&class != 0) == (class < negated) {
+				n++
+			}
+			break
+		}
+		c = m.pat[p+1]
+		fallthrough
+	default:
+		for n < len(src) && src[n] == c {
+			n++
+		}
+	}
+	m.step(n / 4)
+	return n
+}
+
+// least matches as few bytes of a class as it can before what follows at end.
+func (m *matcher) least(s, p, end, depth int) int {
+	for {
+		if r := m.match(s, end+1, depth-1); r >= 0 {
+			return r
+		}
+		if s >= len(m.src) || !m.single(m.src[s], p) {
+			return -1
+		}
+		s++
+	}
+}
+
+// open begins a capture. p is behind the bracket.
+func (m *matcher) open(s, p, depth int) int {
+	if m.level >= maxCaptures {
+		m.fail("too many captures")
+	}
+	c := capture{int32(s), open}
+	if p < len(m.pat) && m.pat[p] == ')' {
+		c.n = position
+		p++
+	}
+	m.captures[m.level] = c
+	m.level++
+	r := m.match(s, p, depth-1)
+	if r < 0 {
+		m.level--
+	}
+	return r
+}
+
+// close ends the capture that has begun last. p is behind the bracket.
+func (m *matcher) close(s, p, depth int) int {
+	for i := m.level - 1; i >= 0; i-- {
+		c := &m.captures[i]
+		if c.n != open {
+			continue
+		}
+		c.n = int32(s) - c.from
+		r := m.match(s, p, depth-1)
+		if r < 0 {
+			c.n = open
+		}
+		return r
+	}
+	m.fail("invalid pattern capture")
+	return -1
+}
+
+// bounds returns where capture i is. The whole match from … to is the only capture if there are
+// none. last is position if the capture is one.
+func (m *matcher) bounds(i, from, to int) (first, last int) {
+	if i >= m.level {
+		if i != 0 {
+			m.fail("invalid capture index")
+		}
+		return from, to
+	}
+	c := m.captures[i]
+	switch c.n {
+	case open:
+		m.fail("unfinished capture")
+	case position:
+		return int(c.from), position
+	}
+	return int(c.from), int(c.from + c.n)
+}
+
+// value returns capture i.
+func (m *matcher) value(i, from, to int) lua.Value {
+	first, last := m.bounds(i, from, to)
+	if last == position {
+		return lua.Int(first + 1)
+	}
+	return part(m.t, m.src, first, last)
+}
+
+// push pushes the captures and returns their number. If there are none and whole is set, it pushes
+// the match.
+func (m *matcher) push(from, to int, whole bool) int {
+	n := m.level
+	if n == 0 && whole {
+		n = 1
+	}
+	for i := range n {
+		m.t.Push(m.value(i, from, to))
+	}
+	return n
+}

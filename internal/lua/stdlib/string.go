@@ -1,0 +1,178 @@
+package stdlib
+
+import (
+	"strings"
+
+	"godwit/internal/lua"
+)
+
+// OpenString adds the table string to the globals and makes it the index of all strings.
+func OpenString(s *lua.State) {
+	b := &buffer{}
+	tab := library(s, "string", []function{{"byte", stringByte}, {"char", stringChar},
+		{"dump", stringDump}, {"find", stringFind}, {"format", b.format},
+		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", b.gsub}, {"len", stringLen},
+		{"lower", stringLower}, {"match", stringMatch}, {"rep", stringRep},
+		{"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper}})
+	tab.SetString("gfind", tab.GetString("gmatch")) // one function with two names
+	s.Strings = lua.NewTable(0, 1)
+	s.Strings.SetString("__index", lua.TableValue(tab))
+}
+
+// bytesPerStep is how many bytes a simple loop handles in the time of a step.
+const bytesPerStep = 64
+
+// singles are all bytes. The strings of one byte are parts of it, so that they cost no memory.
+var singles = func() string {
+	var b [256]byte
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return string(b[:])
+}()
+
+// single returns a string of one byte.
+func single(c byte) lua.Value { return lua.String(singles[c : int(c)+1]) }
+
+// part returns src[from:to] as a value. It is a copy, so that it does not keep src alive.
+func part(t *lua.Thread, src string, from, to int) lua.Value {
+	switch n := to - from; n {
+	case 0:
+		return lua.String("")
+	case 1:
+		return single(src[from])
+	case len(src):
+		return lua.String(src)
+	default:
+		t.Grow(n)
+		return lua.String(strings.Clone(src[from:to]))
+	}
+}
+
+// relative converts a position, which counts from the end if it is negative.
+func relative(i, n int) int {
+	if i < 0 {
+		i = max(i+n+1, 0)
+	}
+	return i
+}
+
+func stringSub(t *lua.Thread) int {
+	s := t.String(1)
+	from := max(relative(t.Int(2), len(s)), 1)
+	to := min(relative(t.OptInt(3, -1), len(s)), len(s))
+	if from > to {
+		from, to = 1, 0
+	}
+	t.Push(part(t, s, from-1, to))
+	return 1
+}
+
+func stringByte(t *lua.Thread) int {
+	s := t.String(1)
+	from := relative(t.OptInt(2, 1), len(s))
+	to := min(relative(t.OptInt(3, from), len(s)), len(s))
+	from = max(from, 1)
+	if from > to {
+		return 0
+	}
+	n := to - from + 1
+	if n+t.Top() > maxResults {
+		t.Error("stack overflow (string slice too long)")
+	}
+	for i := range n {
+		t.Push(lua.Int(int(s[from-1+i])))
+	}
+	return n
+}
+
+func stringChar(t *lua.Thread) int {
+	n := t.Top()
+	if n == 1 {
+		t.Push(single(charAt(t, 1)))
+		return 1
+	}
+	t.Grow(n)
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = charAt(t, i+1)
+	}
+	t.Push(lua.Bytes(b))
+	return 1
+}
+
+// charAt returns argument n, which must be a byte.
+func charAt(t *lua.Thread, n int) byte {
+	c := cInt(t, n)
+	if c < 0 || c > 255 {
+		t.ArgError(n, "invalid value")
+	}
+	return byte(c)
+}
+
+// stringDump refuses: functions have no binary form.
+func stringDump(t *lua.Thread) int {
+	t.Function(1)
+	t.Error("unable to dump given function")
+	return 0
+}
+
+func stringLen(t *lua.Thread) int {
+	t.Push(lua.Int(len(t.String(1))))
+	return 1
+}
+
+func stringLower(t *lua.Thread) int { return flipCase(t, 'A') }
+func stringUpper(t *lua.Thread) int { return flipCase(t, 'a') }
+
+// flipCase pushes argument 1 with the case of 26 letters changed, from the given one on. Lua knows
+// ASCII only.
+func flipCase(t *lua.Thread, first byte) int {
+	s := t.String(1)
+	t.Spend(len(s) / bytesPerStep)
+	i := 0
+	for i < len(s) && s[i]-first >= 26 {
+		i++
+	}
+	if i == len(s) {
+		t.Push(lua.String(s))
+		return 1
+	}
+	t.Grow(len(s))
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
+	}
+	t.Push(lua.Bytes(b))
+	return 1
+}
+
+func stringReverse(t *lua.Thread) int {
+	s := t.String(1)
+	t.Spend(len(s) / bytesPerStep)
+	t.Grow(len(s))
+	b := make([]byte, len(s))
+	for i, last := 0, len(s)-1; i < len(s); i++ {
+		b[last-i] = s[i]
+	}
+	t.Push(lua.Bytes(b))
+	return 1
+}
+
+func stringRep(t *lua.Thread) int {
+	s, n := t.String(1), cInt(t, 2)
+	if n <= 0 || s == "" {
+		t.Push(lua.String(""))
+		return 1
+	}
+	if n == 1 {
+		t.Push(lua.String(s))
+		return 1
+	}
+	if n > lua.MaxString/len(s) {
+		t.Error("resulting string too large")
+	}
+	t.Grow(n * len(s))
+	t.Push(lua.String(strings.Repeat(s, n)))
+	return 1
+}
