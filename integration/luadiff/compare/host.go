@@ -8,7 +8,7 @@ import (
 	"godwit/internal/resp"
 	"godwit/internal/resp/client"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
+	"godwit/internal/lua/redislib"
 )
 
 // nobody is a server that runs no commands and ends programs that take too long.
@@ -29,7 +29,7 @@ func (n *nobody) Interrupt() error {
 // NewHost returns Godwit's scripts within this process.
 func NewHost() Engine {
 	c := &nobody{}
-	h := script.NewHost(c, script.Options{Version: "8.0.0"}, lualib.Open)
+	h := script.NewHost(c, script.Options{Version: "8.0.0"}, redislib.Open)
 	return Func(func(program string) string {
 		c.until = time.Now().Add(patience)
 		sc, err := h.Load([]byte(program), false)
