@@ -12,6 +12,7 @@ type State struct {
 	current *Thread // that runs
 	texts   eventNames
 	text    []byte // buffer for strings being made
+	spare   []stacks
 }
 
 // Hooks are what the host adds. All may be nil.
