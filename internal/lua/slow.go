@@ -24,7 +24,7 @@ func (t *Thread) slow(in bytecode.Instr, base int) outcome {
 		ok = t.setList(a, int(in.B()), in.D())
 	case bytecode.Closure:
 		var v Value
-		if v, ok = t.closure(t.frames[t.depth-1].closure, base, in.D()); ok {
+		if v, ok = t.closure(t.frames[t.depth-1].closure, base, in.D(), in.B() != 0); ok {
 			t.stack[a] = v
 		}
 	case bytecode.Close:
@@ -184,7 +184,10 @@ func (t *Thread) forCall(a, n int) outcome {
 	if !t.deeper() {
 		return failed
 	}
-	if f := t.stack[a].Native(); f != nil {
+	if v := &t.stack[a+3]; v.n>>48 == bitsNative>>48 {
+		v.n = bitsNative // see iterate
+	}
+	if f := t.stack[a+3].Native(); f != nil && f.special < specialPcall {
 		return t.callNative(f, a+3, n, framePlain, nested)
 	}
 	return t.invoke(a+3, n, framePlain, nested)

@@ -122,7 +122,15 @@ func shuffled(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestBytecode checks that compiled code is refused.
+// TestBytecode checks that compiled code is refused, with Redis's message.
 func TestBytecode(t *testing.T) {
-	require.Equal(t, "c:1: bytecode is not loaded", message("\x1bLuaQ"))
+	require.Equal(t, "c:1: unexpected symbol near 'char(27)'", message("\x1bLuaQ"))
+}
+
+// TestName checks that messages and code may name the chunk differently.
+func TestName(t *testing.T) {
+	o := &Options{Name: "long"}
+	_, err := Compile("x", "short", o)
+	require.EqualError(t, err, "long:1: '=' expected near '<eof>'")
+	require.Equal(t, "short", compileNamed(t, "x = 1", "short", o).Source)
 }
