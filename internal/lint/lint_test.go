@@ -43,6 +43,9 @@ var sameLayer = map[string][]string{
 	"internal/quicklist": {"internal/listpack"},
 	"internal/stream":    {"internal/listpack"},
 	"internal/hll":       {"internal/murmur"},
+
+	"internal/lua/compiler": {"internal/lua/bytecode", "internal/lua/number"},
+	"internal/lua/stdlib":   {"internal/lua/number"},
 }
 
 // unsafeAllowed names the packages that may import unsafe.

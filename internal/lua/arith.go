@@ -88,7 +88,7 @@ func compute(e event, a, b float64) float64 {
 	case eventMod:
 		return modulo(a, b)
 	case eventPow:
-		return math.Pow(a, b)
+		return number.Pow(a, b)
 	}
 	return -a
 }

@@ -133,6 +133,7 @@ func (b *Budget) measure(bytes int) error {
 	if bytes > b.bound {
 		return b.End(ErrMemory)
 	}
+	b.Left = 0 // a measure may take long
 	used := b.live() + bytes
 	if used > b.bound {
 		return b.End(ErrMemory)

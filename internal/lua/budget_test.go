@@ -110,6 +110,8 @@ func TestFillingTakesTime(t *testing.T) {
 	b, _ := testBudget(&live)
 	b.Bound = 1 << 30
 	b.Begin()
+	require.NoError(t, b.Grow(1), "a measure")
+	require.NoError(t, b.Look())
 	require.NoError(t, b.Grow(100*bytesPerStep))
 	require.Equal(t, lookEvery-100, b.Left)
 }
@@ -122,6 +124,7 @@ func TestCollects(t *testing.T) {
 	b.collect = func(n int) { most = n }
 	require.NoError(t, b.Grow(100))
 	require.Equal(t, 800, b.room)
+	require.Zero(t, b.Left, "the host is asked soon")
 	require.Equal(t, 1250, most+live+100+b.room)
 
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -217,11 +220,13 @@ func TestLive(t *testing.T) {
 		{"closure", ClosureValue(closure), closureBytes + upvalueBytes + functionBytes + 1008},
 		{"thread", ThreadValue(co), threadBytes + 500*16 + 8*frameBytes + 1008},
 		{"function of Go", NativeValue(&Native{}), nativeBytes},
+		{"what it holds", NativeValue(&Native{Holds: []Value{long, long}}), nativeBytes + 1008},
 	} {
 		require.Equal(t, c.want, grown(s, c.v), c.name)
 	}
 	require.True(t, co.stack[1].IsNil(), "nothing reads it")
 
+	s.Globals.SetString("v", False)
 	before := s.Live()
 	s.Roots = func(visit func(Value)) { visit(long); visit(long) }
 	s.Held = 77
@@ -244,6 +249,59 @@ func TestLiveForgets(t *testing.T) {
 	}
 	_, _, err := tab.Next(key)
 	require.NoError(t, err, "it may be where a traversal is")
+}
+
+// TestWeakTables checks that a measure removes from weak tables what nothing else refers to.
+func TestWeakTables(t *testing.T) {
+	for mode, want := range map[string]string{
+		"":   "k1v1 k1v2 k2v1 k2v2 1v2 snum",
+		"k":  "k1v1 k1v2 1v2 snum",
+		"v":  "k1v1 k2v1 snum",
+		"kv": "k1v1 snum",
+		"x":  "k1v1 k1v2 k2v1 k2v2 1v2 snum",
+	} {
+		s := NewState()
+		kept, weak := NewTable(0, 0), NewTable(1, 0)
+		s.Globals.SetString("weak", TableValue(weak))
+		s.Globals.SetString("kept", TableValue(kept))
+		weak.Metatable = NewTable(0, 0)
+		weak.Metatable.SetString("__mode", String(mode))
+		object := func(keep bool) Value {
+			v := TableValue(NewTable(0, 0))
+			if keep {
+				kept.SetInt(kept.Len()+1, v)
+			}
+			return v
+		}
+		names := map[Value]string{}
+		for _, k := range []string{"k1", "k2"} {
+			for _, v := range []string{"v1", "v2"} {
+				key, value := object(k == "k1"), object(v == "v1")
+				names[key] = k + v
+				require.NoError(t, weak.set(key, value, nil))
+			}
+		}
+		weak.SetInt(1, object(false))
+		weak.SetString("s", String("num"))
+		s.Live()
+		var got []string
+		for _, name := range strings.Fields("k1v1 k1v2 k2v1 k2v2 1v2 snum") {
+			weak.Each(func(k, v Value) bool {
+				is := names[k]
+				if k.IsNumber() {
+					is = "1v2"
+				} else if k.IsString() {
+					is = "snum"
+				}
+				if is == name {
+					got = append(got, name)
+				}
+				return true
+			})
+		}
+		require.Equal(t, want, strings.Join(got, " "), "mode %q", mode)
+		require.NoError(t, weak.check())
+	}
 }
 
 // TestLiveIsIterative checks a list that is too long for recursion.

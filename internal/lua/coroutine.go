@@ -36,8 +36,7 @@ func (t *Thread) IsMain() bool { return t == t.s.Main }
 func (t *Thread) Resume(co *Thread, n int) (ok bool) {
 	args := t.Args(n)
 	if co.status != statusSuspended {
-		return t.cannotResume(n, "cannot resume "+map[bool]string{true: "dead",
-			false: "non-suspended"}[co.status == statusDead]+" coroutine")
+		return t.cannotResume(n, "cannot resume "+co.Status()+" coroutine")
 	}
 	if t.outer+t.nested >= maxNested {
 		return t.cannotResume(n, "C stack overflow")
@@ -105,7 +104,7 @@ func (t *Thread) resume(n int) outcome {
 // returns what it returns.
 func (t *Thread) Yield() int {
 	if t.nested > 0 || t.IsMain() {
-		t.Error("attempt to yield across metamethod/C-call boundary")
+		return t.Throw(String("attempt to yield across metamethod/C-call boundary"))
 	}
 	return resultYield
 }

@@ -51,17 +51,33 @@ enter:
 			}
 		case bytecode.GetField:
 			if o := &regs[in.B()]; o.n == bitsTable {
-				tab := o.table()
-				v := tab.GetStr(k[in.D()], fn.hashes[in.D()])
+				tab, key, hash := o.table(), &k[in.D()], fn.hashes[in.D()]
+				if nodes := tab.nodes; len(nodes) > 0 {
+					n := &nodes[int(hash)&(len(nodes)-1)]
+					if n.key.p == key.p && n.key.n == key.n && n.val.n != bitsNil {
+						regs[in.A()] = n.val
+						continue
+					}
+				}
+				v := tab.GetStr(*key, hash)
 				if v.n != bitsNil || tab.Metatable == nil {
 					regs[in.A()] = v
 					continue
 				}
 			}
 		case bytecode.GetIndex:
-			if o, i := &regs[in.B()], regs[in.C()].n; o.n == bitsTable && i >= minNumber {
-				if v := o.table().element(bitsNumber(i)); v != nil && v.n != bitsNil {
-					regs[in.A()] = *v
+			if o := &regs[in.B()]; o.n == bitsTable {
+				tab, key := o.table(), &regs[in.C()]
+				x := bitsNumber(key.n)
+				if i := int(x); uint(i-1) < uint(len(tab.array)) && float64(i) == x {
+					if v := &tab.array[i-1]; v.n != bitsNil {
+						regs[in.A()] = *v
+						continue
+					}
+				}
+				v := tab.Get(*key)
+				if v.n != bitsNil || tab.Metatable == nil {
+					regs[in.A()] = v
 					continue
 				}
 			}
@@ -74,6 +90,15 @@ enter:
 					continue
 				}
 			}
+		case bytecode.Self:
+			if o := &regs[in.B()]; o.n == bitsTable {
+				v := o.table().GetStr(k[in.D()], fn.hashes[in.D()])
+				if v.n != bitsNil {
+					regs[in.A()+1] = *o
+					regs[in.A()] = v
+					continue
+				}
+			}
 		case bytecode.SetField:
 			if o := &regs[in.A()]; o.n == bitsTable {
 				if v := o.table().settable(k[in.D()], fn.hashes[in.D()]); v != nil {
@@ -82,11 +107,21 @@ enter:
 				}
 			}
 		case bytecode.SetIndex:
-			if o, i := &regs[in.A()], regs[in.B()].n; o.n == bitsTable && i >= minNumber {
-				tab := o.table()
-				v := tab.element(bitsNumber(i))
-				if v != nil && (v.n != bitsNil || tab.Metatable == nil) && !tab.ReadOnly {
-					v.set(regs[in.C()])
+			if o := &regs[in.A()]; o.n == bitsTable {
+				tab, key, w := o.table(), &regs[in.B()], &regs[in.C()]
+				x := bitsNumber(key.n)
+				if i := int(x); uint(i-1) < uint(len(tab.array)) && float64(i) == x {
+					v := &tab.array[i-1]
+					if !tab.ReadOnly && (v.n != bitsNil || tab.Metatable == nil) {
+						if w.n > bitsTrue && w.n < minNumber || v.p != nil {
+							v.set(*w)
+						} else {
+							v.n = w.n
+						}
+						continue
+					}
+				} else if v := tab.settableKey(*key); v != nil {
+					v.set(*w)
 					continue
 				}
 			}

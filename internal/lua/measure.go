@@ -1,11 +1,14 @@
 package lua
 
+import "strings"
+
 // Live returns how many bytes the values take that code can still reach: globals, the stacks of the
 // threads that run, what the host holds, and all that these refer to. It takes time in proportion
 // to them, and a bit of memory for every 16 bytes.
 //
-// It also lets go of what only looks reachable to Go's collector: the dead ends of stacks, and
-// objects that were keys of tables. That is what makes the figure true.
+// It also lets go of what only looks reachable to Go's collector: the dead ends of stacks, objects
+// that were keys of tables, and what only weak tables refer to. That is what makes the figure true,
+// and it is all that a script can notice of Lua's collector.
 func (s *State) Live() int {
 	m := meter{bytes: s.Held}
 	m.visit(TableValue(s.Globals))
@@ -21,6 +24,9 @@ func (s *State) Live() int {
 		v := m.todo[len(m.todo)-1]
 		m.todo = m.todo[:len(m.todo)-1]
 		m.object(v)
+	}
+	for _, w := range m.weak {
+		m.clear(w)
 	}
 	return m.bytes
 }
@@ -43,7 +49,20 @@ type meter struct {
 	seen  addressSet
 	depth int
 	todo  []Value // seen, but not what they refer to
+	weak  []weakTable
 }
+
+// weakTable is a table whose keys, values or both do not keep objects alive: the letters k and v of
+// its metatable's __mode.
+type weakTable struct {
+	*Table
+	keys, values bool
+}
+
+var (
+	modeKey  = String("__mode")
+	modeHash = HashString("__mode")
+)
 
 // visit adds a value and what it refers to.
 func (m *meter) visit(v Value) {
@@ -72,7 +91,7 @@ func (m *meter) object(v Value) {
 		m.thread(v.Thread())
 	case bitsNative:
 		m.bytes += nativeBytes
-		for _, v := range v.native().Keeps {
+		for _, v := range v.native().Holds {
 			m.visit(v)
 		}
 	default:
@@ -90,18 +109,64 @@ func (m *meter) string(v Value) {
 func (m *meter) table(t *Table) {
 	m.bytes += t.Bytes()
 	t.forget()
+	w := weakTable{Table: t}
 	if t.Metatable != nil {
 		m.visit(TableValue(t.Metatable))
+		if mode := t.Metatable.GetStr(modeKey, modeHash); mode.IsString() {
+			w.keys = strings.Contains(mode.Str(), "k")
+			w.values = strings.Contains(mode.Str(), "v")
+		}
 	}
-	for _, v := range t.array {
-		m.visit(v)
+	if w.keys || w.values {
+		m.weak = append(m.weak, w)
+	}
+	if !w.values {
+		for _, v := range t.array {
+			m.visit(v)
+		}
 	}
 	for i := range t.nodes {
-		if n := &t.nodes[i]; n.val.n != bitsNil {
+		n := &t.nodes[i]
+		if n.val.n == bitsNil {
+			continue
+		}
+		if !w.keys {
 			m.visit(n.key)
+		}
+		if !w.values {
 			m.visit(n.val)
 		}
 	}
+}
+
+// clear removes what is only reachable through weak tables. All else has been visited.
+func (m *meter) clear(w weakTable) {
+	if w.values {
+		for i := range w.array {
+			if m.gone(w.array[i]) {
+				w.array[i] = Nil
+			}
+		}
+	}
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if n.val.n != bitsNil && (w.keys && m.gone(n.key) || w.values && m.gone(n.val)) {
+			n.val = Nil
+		}
+	}
+	w.forget()
+}
+
+// gone reports whether v is an object that was not visited. Strings stay where they are.
+func (m *meter) gone(v Value) bool {
+	if v.n >= minNumber || v.n <= bitsTrue {
+		return false
+	}
+	if v.IsString() {
+		m.string(v)
+		return false
+	}
+	return !m.seen.has(v.address())
 }
 
 func (m *meter) closure(c *Closure) {
@@ -111,6 +176,9 @@ func (m *meter) closure(c *Closure) {
 		if m.seen.add(addressOf(u)) {
 			m.bytes += upvalueBytes - 8
 			m.visit(*u.at)
+			if u.open != nil {
+				m.visit(ThreadValue(u.open))
+			}
 		}
 	}
 	m.function(c.fn)
@@ -171,15 +239,24 @@ type addressPage [1 << 12]uint64
 
 // add reports whether the address was not in the set.
 func (s *addressSet) add(a uintptr) bool {
-	if key := a >> 22; s.page == nil || key != s.key {
-		s.turn(key)
-	}
-	word, bit := &s.page[a>>10&(1<<12-1)], uint64(1)<<(a>>4&63)
+	word, bit := s.at(a)
 	if *word&bit != 0 {
 		return false
 	}
 	*word |= bit
 	return true
+}
+
+func (s *addressSet) has(a uintptr) bool {
+	word, bit := s.at(a)
+	return *word&bit != 0
+}
+
+func (s *addressSet) at(a uintptr) (word *uint64, bit uint64) {
+	if key := a >> 22; s.page == nil || key != s.key {
+		s.turn(key)
+	}
+	return &s.page[a>>10&(1<<12-1)], 1 << (a >> 4 & 63)
 }
 
 func (s *addressSet) turn(key uintptr) {

@@ -104,11 +104,16 @@ func (t *Thread) put(o, key, v Value, reg int) bool {
 	for range maxLoop {
 		var h Value
 		if tab := o.Table(); tab != nil {
-			if tab.Metatable == nil || tab.has(key) {
-				return t.rawPut(tab, key, v)
+			p := t.slot(tab, key)
+			if p == nil {
+				return false
 			}
-			if h = t.s.event(tab.Metatable, eventNewIndex); h.n == bitsNil {
-				return t.rawPut(tab, key, v)
+			if p.n == bitsNil {
+				h = t.s.event(tab.Metatable, eventNewIndex)
+			}
+			if h.n == bitsNil {
+				p.set(v)
+				return true
 			}
 		} else if h = t.metamethod(o, eventNewIndex); h.n == bitsNil {
 			return t.typeError("index", o, reg)
@@ -123,16 +128,31 @@ func (t *Thread) put(o, key, v Value, reg int) bool {
 
 // rawPut does tab[key] = v without metamethods.
 func (t *Thread) rawPut(tab *Table, key, v Value) bool {
+	p := t.slot(tab, key)
+	if p == nil {
+		return false
+	}
+	p.set(v)
+	return true
+}
+
+// slot returns where a table that may be changed has the value of a key. It returns nil if an error
+// is being raised. As in Lua, a key that is missing is added, even if __newindex is called for it.
+func (t *Thread) slot(tab *Table, key Value) *Value {
 	if tab.ReadOnly {
-		return t.raise("Attempt to modify a readonly table")
+		t.raise("Attempt to modify a readonly table")
+		return nil
 	}
 	if msg := badKey(key); msg != "" {
-		return t.raise(msg)
+		t.raise(msg)
+		return nil
 	}
-	if err := tab.set(key, v, &t.s.Budget); err != nil {
-		return t.stop(err)
+	p, err := tab.slot(key, &t.s.Budget)
+	if err != nil {
+		t.stop(err)
+		return nil
 	}
-	return true
+	return p
 }
 
 // scratch returns a slot above all that the running function uses.

@@ -95,7 +95,7 @@ func sets(in bytecode.Instr, reg int) bool {
 		return a <= reg && reg <= int(in.B())
 	case bytecode.Self:
 		return reg == a || reg == a+1
-	case bytecode.Call, bytecode.CallK, bytecode.TailCall, bytecode.Vararg:
+	case bytecode.Call, bytecode.CallK, bytecode.TailCall:
 		return reg >= a
 	case bytecode.ForCall:
 		return reg >= a+2
@@ -128,7 +128,7 @@ func (t *Thread) calledName(depth int) (kind, name string) {
 	}
 	fn, pc := f.closure.fn, int(f.pc)-1
 	switch in := fn.code[pc]; in.Op() {
-	case bytecode.Call, bytecode.TailCall:
+	case bytecode.Call, bytecode.TailCall, bytecode.ForCall:
 		return fn.nameOf(int(in.A()), pc)
 	case bytecode.CallK:
 		return fn.refName(in.D())

@@ -33,6 +33,9 @@ func (t *Thread) protect(n *Native, at, want int, kind frameKind, nested int) ou
 	}
 	f := &t.frames[t.depth-1]
 	f.kind |= frameProtected
+	if n.special == specialXpcall {
+		f.kind |= frameHandled
+	}
 	f.handler = handler
 	inner := t.nested
 	if !t.deeper() {
@@ -56,23 +59,31 @@ func (t *Thread) unwind(level int) bool {
 		t.uncaught()
 		return false
 	}
-	v := t.thrown
-	if h := t.frames[i].handler; !h.IsNil() {
-		v = t.handle(h, v)
-	} else if t.s.Caught != nil {
-		v = t.s.Caught(v)
-	}
-	if t.s.Ended() != nil { // meanwhile
-		return t.unwind(level)
+	v, handled := t.thrown, t.frames[i].kind&frameHandled != 0
+	if handled {
+		v = t.handle(t.frames[i].handler, v)
+		if t.s.Ended() != nil { // meanwhile
+			return t.unwind(level)
+		}
 	}
 	f := &t.frames[i]
 	at := int(f.result)
 	t.close(at)
-	f.handler, f.kind = Nil, f.kind&^frameProtected
-	t.depth = i + 1
-	t.stack[at], t.stack[at+1] = False, v
-	t.top = at + 2
-	t.leave(at, 2)
+	f.handler, f.kind = Nil, f.kind&^(frameProtected|frameHandled)
+	t.depth, t.nested, t.top = i+1, int(f.nested), at+3
+	t.stack[at], t.stack[at+1], t.stack[at+2] = False, v, Nil
+	n := 2
+	if !handled && t.s.ErrorField != "" && v.IsTable() {
+		if !t.get(v, String(t.s.ErrorField), -1, at+2) {
+			return t.unwind(level)
+		}
+		if more := t.stack[at+2]; more.IsString() || more.IsNumber() {
+			t.stack[at+1] = more
+		} else {
+			n++
+		}
+	}
+	t.leave(at, n)
 	return true
 }
 
@@ -90,6 +101,9 @@ func (t *Thread) uncaught() {
 
 // handle calls the handler of an error at the place where it was raised.
 func (t *Thread) handle(h, v Value) Value {
+	if !h.IsFunction() {
+		return String("error in error handling")
+	}
 	f := &t.frames[t.depth-1]
 	if f.closure != nil {
 		t.top = int(f.base) + f.closure.fn.registers

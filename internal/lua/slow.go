@@ -180,12 +180,12 @@ func (t *Thread) forPrep(a, d int) bool {
 func (t *Thread) forCall(a, n int) outcome {
 	copy(t.stack[a+3:a+6], t.stack[a:a+3])
 	t.top = a + 6
-	if f := t.stack[a].Native(); f != nil && f.special == specialNone {
-		return t.callNative(f, a+3, n, framePlain, t.nested)
-	}
 	nested := t.nested
 	if !t.deeper() {
 		return failed
+	}
+	if f := t.stack[a].Native(); f != nil {
+		return t.callNative(f, a+3, n, framePlain, nested)
 	}
 	return t.invoke(a+3, n, framePlain, nested)
 }

@@ -16,8 +16,9 @@ type State struct {
 
 // Hooks are what the host adds. All may be nil.
 type Hooks struct {
-	// Caught returns what pcall returns for an error.
-	Caught func(Value) Value
+	// ErrorField makes pcall return, for an error that is a table, this field in its place. If the
+	// field is neither a string nor a number, pcall returns both. Empty: pcall is that of Lua.
+	ErrorField string
 	// Uncaught is called for an error that no protected call of the thread will see, with the
 	// frames of the place still there.
 	Uncaught func(t *Thread, v Value)
@@ -83,8 +84,8 @@ func (s *State) crashed(t *Thread, v any) {
 type Native struct {
 	Name string
 	Fn   func(t *Thread) int
-	// Keeps is what Fn refers to, so that it is measured.
-	Keeps []Value
+	// Holds are the values that Fn refers to, so that they are measured.
+	Holds []Value
 
 	special special
 }

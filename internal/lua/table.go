@@ -194,6 +194,18 @@ func (t *Table) settableNumber(f float64) *Value {
 	return t.assignable(t.findNumber(f), Value{n: numberBits(f)}, hashNumber(f))
 }
 
+// settableKey is settable for any key that is not an integer of the array. It returns nil for most
+// keys but numbers and strings.
+func (t *Table) settableKey(k Value) *Value {
+	switch {
+	case k.n >= minNumber:
+		return t.settableNumber(k.Num())
+	case k.IsString():
+		return t.settable(k, HashString(k.Str()))
+	}
+	return nil
+}
+
 // assignable is the second half of settable. p is where the value of key k is, or nil.
 func (t *Table) assignable(p *Value, k Value, hash uint32) *Value {
 	if t.ReadOnly {

@@ -280,16 +280,20 @@ func BenchmarkStrings10k(b *testing.B) {
 	for i := range keys {
 		keys[i] = String(fmt.Sprintf("key:%d", i))
 	}
-	tab := NewTable(0, 0)
+	build := func() *Table {
+		tab := NewTable(0, 0)
+		for _, k := range keys {
+			_ = tab.set(k, True, nil)
+		}
+		return tab
+	}
 	b.Run("insert", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			tab = NewTable(0, 0)
-			for _, k := range keys {
-				_ = tab.set(k, True, nil)
-			}
+			build()
 		}
 	})
+	tab := build()
 	b.Run("get", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			tab.Get(keys[i%10000])
@@ -297,7 +301,9 @@ func BenchmarkStrings10k(b *testing.B) {
 	})
 	b.Run("traverse", func(b *testing.B) {
 		for b.Loop() {
-			for k, _, _ := tab.Next(Nil); !k.IsNil(); k, _, _ = tab.Next(k) {
+			i, k, _, _ := tab.NextFrom(0, Nil)
+			for i != 0 {
+				i, k, _, _ = tab.NextFrom(i, k)
 			}
 		}
 	})

@@ -182,8 +182,7 @@ func (c *keyCounts) add(k Value) {
 
 // addArray counts the keys of the array.
 func (c *keyCounts) addArray(array []Value) {
-	i := 0
-	for power := range c.counts {
+	for i, power := 0, 0; i < len(array) && power <= maxBits; power++ {
 		end := min(1<<power, len(array))
 		n := 0
 		for ; i < end; i++ {

@@ -44,13 +44,17 @@ type frame struct {
 type frameKind uint8
 
 const (
-	framePlain     frameKind = iota
-	frameEntry               // called from Go: the machine's loop ends with it
-	frameProtected           // a protected call: errors end here
+	framePlain     frameKind = 0
+	frameEntry     frameKind = 1 << iota // called from Go: the machine's loop ends with it
+	frameProtected                       // a protected call: errors end here
+	frameHandled                         // with frameProtected: it has a handler of errors
 )
 
 // State returns the environment of the thread.
 func (t *Thread) State() *State { return t.s }
+
+// Nested returns how many calls go through Go at the moment, as Lua counts C calls.
+func (t *Thread) Nested() int { return t.outer + t.nested }
 
 // Top returns the number of values of the running function of Go: at first, its arguments.
 func (t *Thread) Top() int { return t.top - t.base }

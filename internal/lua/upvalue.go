@@ -5,7 +5,8 @@ package lua
 type Upvalue struct {
 	at    *Value
 	own   Value
-	index int // of the slot, while it is open
+	index int     // of the slot, while it is open
+	open  *Thread // that has the slot, which keeps its stack alive; nil: it is closed
 	next  *Upvalue
 }
 
@@ -18,7 +19,7 @@ func (t *Thread) capture(slot int) *Upvalue {
 	if u := *p; u != nil && u.index == slot {
 		return u
 	}
-	u := &Upvalue{at: &t.stack[slot], index: slot, next: *p}
+	u := &Upvalue{at: &t.stack[slot], index: slot, open: t, next: *p}
 	*p = u
 	return u
 }
@@ -28,7 +29,7 @@ func (t *Thread) close(slot int) {
 	for u := t.open; u != nil && u.index >= slot; u = t.open {
 		t.open = u.next
 		u.own.set(*u.at)
-		u.at, u.next = &u.own, nil
+		u.at, u.open, u.next = &u.own, nil, nil
 	}
 }
 
@@ -39,9 +40,8 @@ func (t *Thread) closure(parent *Closure, base, i int) (Value, bool) {
 	if err := t.s.Grow(closureBytes + n*upvalueBytes); err != nil {
 		return Nil, t.stop(err)
 	}
-	c := &Closure{fn: fn, env: parent.env}
+	c := newClosure(fn, parent.env, n)
 	if n > 0 {
-		c.upvalues = make([]*Upvalue, n)
 		for i, u := range fn.proto.Upvalues {
 			if u.InStack {
 				c.upvalues[i] = t.capture(base + int(u.Index))
@@ -51,6 +51,20 @@ func (t *Thread) closure(parent *Closure, base, i int) (Value, bool) {
 		}
 	}
 	return ClosureValue(c), true
+}
+
+// newClosure returns a function with room for its captured variables. Few of them are allocated
+// with it.
+func newClosure(fn *Function, env *Table, n int) *Closure {
+	if n == 0 || n > 2 {
+		return &Closure{fn: fn, env: env, upvalues: make([]*Upvalue, n)}
+	}
+	c := &struct {
+		Closure
+		room [2]*Upvalue
+	}{Closure: Closure{fn: fn, env: env}}
+	c.upvalues = c.room[:n]
+	return &c.Closure
 }
 
 // Sizes for the account of memory, in bytes.

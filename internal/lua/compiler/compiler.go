@@ -10,7 +10,7 @@
 package compiler
 
 import (
-	"strings"
+	"cmp"
 
 	"godwit/internal/lua/bytecode"
 )
@@ -27,6 +27,9 @@ const (
 
 // Options describe the environment of the code. The zero value is a valid one.
 type Options struct {
+	// Name is the name of the chunk in the messages of the compiler, if it differs from that in
+	// messages at run time: Lua shows more of it.
+	Name string
 	// Level is the number of levels that the chunk is nested in: those of C calls, for Lua.
 	Level int
 	// Constant reports whether the environment holds a global, or a field of it, constant. Code
@@ -54,18 +57,28 @@ type compiler struct {
 	level   int
 	symbols map[string]*symbol
 	spare   []*function
+	walked  int // jumps, blocks and upvalues that were looked through, for tests
 }
 
 // Compile compiles a source. chunk is its name in messages. The error is an *Error, or that of
 // Options.Grow.
-func Compile(src, chunk string, o *Options) (p *bytecode.Proto, err error) {
+func Compile(src, chunk string, o *Options) (*bytecode.Proto, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	c := &compiler{
-		lexer: lexer{src: src, source: chunk, line: 1, lastLine: 1, grow: o.Grow},
+	return newCompiler(src, chunk, o).compile()
+}
+
+func newCompiler(src, chunk string, o *Options) *compiler {
+	name := cmp.Or(o.Name, chunk)
+	return &compiler{
+		lexer: lexer{src: src, source: chunk, longName: name, line: 1, lastLine: 1, grow: o.Grow},
 		o:     o, level: o.Level, symbols: map[string]*symbol{},
 	}
+}
+
+// compile turns what the compiler panics with into errors.
+func (c *compiler) compile() (p *bytecode.Proto, err error) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:
@@ -77,9 +90,6 @@ func Compile(src, chunk string, o *Options) (p *bytecode.Proto, err error) {
 			panic(v)
 		}
 	}()
-	if strings.HasPrefix(src, "\x1b") {
-		c.fail("bytecode is not loaded", "")
-	}
 	return c.main(), nil
 }
 

@@ -192,13 +192,12 @@ func truth(b bool) int {
 // toRegister puts the value into a register. Jumps of the expression lead to its end.
 func (c *compiler) toRegister(e *exp, register int) {
 	c.load(e, register)
-	f := c.fn
 	if e.kind == expJump {
 		e.yes = c.join(e.yes, list{int32(e.info), int32(e.info)})
 	}
 	if e.jumps() {
 		no, yes := -1, -1
-		if f.needsValue(e.yes) || f.needsValue(e.no) {
+		if c.needsValue(e.yes) || c.needsValue(e.no) {
 			over := noJumps
 			if e.kind != expJump {
 				over = c.jump()

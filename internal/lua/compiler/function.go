@@ -26,7 +26,8 @@ type function struct {
 	pending    list // jumps that lead to the next instruction
 
 	constants []bytecode.Constant
-	places    map[bytecode.Constant]int // of the constants
+	strings   map[string]int            // the places of strings among the constants
+	places    map[bytecode.Constant]int // of others
 
 	line     int
 	lastLine int
@@ -116,11 +117,12 @@ func (c *compiler) recycle(f *function) {
 	if cap(f.code) > big || cap(f.constants) > big || cap(f.locals) > big || cap(f.protos) > big {
 		return // clearing it would take longer than making another
 	}
+	clear(f.strings)
 	clear(f.places)
 	*f = function{
 		code: f.code[:0], lines: f.lines[:0], protos: f.protos[:0], upvalues: f.upvalues[:0],
 		captured: f.captured[:0], locals: f.locals[:0], active: f.active[:0],
-		constants: f.constants[:0], places: f.places,
+		constants: f.constants[:0], strings: f.strings, places: f.places,
 	}
 	c.spare = append(c.spare, f)
 }
@@ -179,6 +181,7 @@ func (c *compiler) removeLocals(n int) {
 
 // upvalue returns the place of a captured variable among the upvalues of f.
 func (c *compiler) upvalue(f *function, b binding, name string) int {
+	c.walked += len(f.captured)
 	if i := slices.Index(f.captured, b); i >= 0 {
 		return i
 	}
@@ -187,6 +190,7 @@ func (c *compiler) upvalue(f *function, b binding, name string) int {
 		bl := f.outer.block
 		for bl != nil && bl.inScope > b.register {
 			bl = bl.outer
+			c.walked++
 		}
 		if bl != nil {
 			bl.upvalue = true

@@ -16,7 +16,8 @@ func (e *Error) Error() string { return e.Msg }
 // lexer splits a source into tokens. It looks one token ahead at most.
 type lexer struct {
 	src      string
-	source   string // the chunk's name in messages
+	source   string // the chunk's name in messages at run time
+	longName string // and in those of the compiler
 	pos      int
 	line     int // of the last token that was read, be it the current one or the next
 	lastLine int // of the token before the current one
@@ -34,7 +35,7 @@ const askEvery = 4096
 
 // fail panics with an Error, which Compile returns.
 func (l *lexer) fail(msg, near string) {
-	msg = fmt.Sprintf("%s:%d: %s", l.source, l.line, msg)
+	msg = fmt.Sprintf("%s:%d: %s", l.longName, l.line, msg)
 	if near != "" {
 		near, _, _ = strings.Cut(near, "\x00") // C strings end there
 		msg += " near '" + near + "'"

@@ -140,6 +140,8 @@ func (l *listing) differs(lua *listing) string {
 		case j > 0 && !l.code[j].same(want) && l.code[j-1].op == "LOADNIL" &&
 			l.code[j].sameButLoad(want, instr{args: l.code[j-1].args[1:]}):
 			loads = 1
+		case want.op == "LOADNIL" && l.code[j].op == want.op && l.code[j].args[0] == want.args[0]:
+			loads = 1 // it has an operand as well
 		case !l.code[j].same(want):
 			return fmt.Sprintf("%d: %v; Lua: %v", j, l.code[j], want)
 		}

@@ -29,9 +29,9 @@ func TestParse(t *testing.T) {
 		n, ok := Parse(s)
 		require.True(t, ok && n != n, s)
 	}
-	for _, s := range []string{"", " ", "\x001", "x", "1_0", "0b1", "0o7", "1e", "0x", "0x.", "0x.p1",
-		"1 2", "--1", "- 1", "1.2.3", "0x1_0", "0x 1", "0x-1", ".", ".e1", "e1", "infinit", "nan(",
-		"nan)", "nan(-)", "+", "-"} {
+	for _, s := range []string{"", " ", "\x001", "x", "1_0", "0b1", "0o7", "1e", "0x", "0x.",
+		"0x.p1", "1 2", "--1", "- 1", "1.2.3", "0x1_0", "0x 1", "0x-1", ".", ".e1", "e1", "infinit",
+		"nan(", "nan)", "nan(-)", "+", "-"} {
 		_, ok := Parse(s)
 		require.False(t, ok, "%q", s)
 	}

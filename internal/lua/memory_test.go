@@ -1,0 +1,132 @@
+package lua_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/lua"
+	"godwit/internal/lua/compiler"
+)
+
+// bounded returns a State with a bound of 2 MiB, and a few globals.
+func bounded() *lua.State {
+	s := lua.NewState()
+	s.Bound = 2 << 20
+	s.Globals.SetString("pcall", lua.NativeValue(lua.Pcall()))
+	for name, fn := range map[string]func(t *lua.Thread) int{
+		"setmetatable": func(t *lua.Thread) int {
+			t.Table(1).Metatable = t.Table(2)
+			t.SetTop(1)
+			return 1
+		},
+		"create": func(t *lua.Thread) int {
+			t.Push(lua.ThreadValue(t.NewThread(t.Function(1))))
+			return 1
+		},
+		"resume": func(t *lua.Thread) int {
+			t.Resume(t.Arg(1).Thread(), 2)
+			return t.Top() - 1
+		},
+		"yield": func(t *lua.Thread) int { return t.Yield() },
+		"next": func(t *lua.Thread) int {
+			k, v, err := t.Table(1).Next(t.Arg(2))
+			if err != nil {
+				t.Error(err.Error())
+			}
+			t.Push(k)
+			t.Push(v)
+			return 2
+		},
+	} {
+		s.Globals.SetString(name, lua.NativeValue(&lua.Native{Name: name, Fn: fn}))
+	}
+	s.Begin()
+	return s
+}
+
+// run runs a program.
+func run(t *testing.T, s *lua.State, src string) error {
+	p, err := compiler.Compile(src, "@program", &compiler.Options{})
+	require.NoError(t, err, src)
+	c, err := lua.Load(p, s.Globals, nil)
+	require.NoError(t, err, src)
+	s.Main.Push(lua.ClosureValue(c))
+	if e, ok := s.Main.Try(0, 0); !ok {
+		return errors.New(e.Str())
+	}
+	return nil
+}
+
+// TestHoarders checks that programs that keep all they make end, soon, and whatever they catch.
+func TestHoarders(t *testing.T) {
+	for _, src := range []string{
+		`local t = {} while true do t[#t+1] = {} end`,
+		`local t = {} while true do t[{}] = 1 end`,
+		`local l while true do l = {l} end`,
+		`local l while true do l = {next = l} end`,
+		`local s = 'x' while true do s = s .. s end`,
+		`local t, s = {}, 'x' while true do s = s .. 'x' t[s] = #t end`,
+		`local t, n = {}, 0 while true do n = n + 1 t[n] = 'x' .. n end`,
+		`local f = 1 while true do local g = f f = function() return g end end`,
+		`local t = {} while true do t[#t+1] = function() end end`,
+		`local l while true do l = setmetatable({}, {__index = l}) end`,
+		`local t = {} while true do t[#t+1] = create(function() end) end`,
+		`local l while true do local m = l l = create(function() return m end) end`,
+		`local t = {}
+		while true do
+			local c = create(function(x) yield(function() return x end) end)
+			t[#t+1] = resume(c, {})
+		end`,
+		`local function f(...) return f(1, 2, 3, ...) end f()`,
+		`local t = {} local function f(n) t[n] = 1 return f(n + 1) end f(1)`,
+		`while true do pcall(function() local t = {} while true do t[#t+1] = 1 end end) end`,
+		`while true do pcall(function() x = {x, x} y = {y} end) end`,
+		`local t = {} for i = 1, 1e9 do local k = {} t[k] = k t[k] = {t = t} end`,
+		`local t = setmetatable({}, {__mode = 'k'}) while true do t[1] = {t[1]} end`,
+	} {
+		s := bounded()
+		looks := 0
+		s.Interrupt = func() error {
+			if looks++; looks > 20000 {
+				return errors.New("it goes on")
+			}
+			return nil
+		}
+		require.EqualError(t, run(t, s, src), "not enough memory", src)
+		require.Equal(t, lua.ErrMemory, s.Ended())
+		require.Less(t, s.Live(), s.Bound*9/8+64<<10, src)
+	}
+}
+
+// TestGarbage checks that programs may make any amount of garbage.
+func TestGarbage(t *testing.T) {
+	for _, src := range []string{
+		`for i = 1, 5e4 do local t = {{}, {}, x = {}} end`,
+		`local s for i = 1, 5e4 do s = 'x' .. i .. ('some text that is not short'):len() end`,
+		`local t for i = 1, 300 do t = {} for i = 1, 1e3 do t[i] = {} end end`,
+		`for i = 1, 5e4 do local f = function() return i end end`,
+		`for i = 1, 2e3 do local c = create(function() yield(c) end) resume(c) end`,
+		`local t = {} for i = 1, 5e4 do local k = {} t[k] = k t[k] = nil end`,
+		`local t = {} for i = 1, 400 do
+			for j = 1, 100 do t[j .. 'a key that takes some memory' .. i] = j end
+			for k in next, t do t[k] = nil end
+		end`,
+		`local t = setmetatable({}, {__mode = 'v'}) for i = 1, 5e4 do t[i % 1000] = {{}} end`,
+		`local t = setmetatable({}, {__mode = 'k'}) for i = 1, 5e4 do t[{}] = i end`,
+		`local function deep(n) local t = {} if n > 0 then deep(n - 1) end return #t end
+		for i = 1, 500 do deep(100) end`,
+		`for i = 1, 5e4 do pcall(function() error() end) end`,
+	} {
+		s := bounded()
+		s.Strings = lua.NewTable(0, 1)
+		s.Strings.SetString("__index", lua.TableValue(s.Globals))
+		s.Globals.SetString("len", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
+			t.Push(lua.Int(len(t.String(1))))
+			return 1
+		}}))
+		require.NoError(t, run(t, s, src), src)
+		require.Less(t, s.Live(), 64<<10, src)
+	}
+}

@@ -1,0 +1,246 @@
+// Package stdlib is the standard library of Lua 5.1, as far as Redis offers it to scripts. Its
+// functions check their arguments in the order in which Lua's do, and raise the same errors.
+//
+// All that loops accounts for its steps, and all that makes values for their memory, before it does
+// so (Thread.Spend and Thread.Grow).
+package stdlib
+
+import (
+	"math"
+	"strings"
+
+	"godwit/internal/lua"
+)
+
+// Options are what the libraries need of the host.
+type Options struct {
+	// Compile makes a function of a chunk, for load and loadstring. The name is as given to them:
+	// ChunkName and LongChunkName return what messages show of it. t is the thread that calls.
+	Compile func(t *lua.Thread, src, name string) (*lua.Closure, error)
+	// Heap returns how many bytes are in use, for collectgarbage.
+	Heap func() uint64
+	// Clock returns a time in seconds, for os.clock.
+	Clock func() float64
+}
+
+// function is a function of a library.
+type function struct {
+	name string
+	fn   func(t *lua.Thread) int
+}
+
+// register adds functions to a table. The order is that of Lua, because pairs shows it.
+func register(tab *lua.Table, list []function) {
+	for _, f := range list {
+		tab.SetString(f.name, lua.NativeValue(&lua.Native{Name: f.name, Fn: f.fn}))
+	}
+}
+
+// library makes a global table with functions.
+func library(s *lua.State, name string, list []function) *lua.Table {
+	tab := lua.NewTable(0, len(list))
+	register(tab, list)
+	s.Globals.SetString(name, lua.TableValue(tab))
+	return tab
+}
+
+// OpenBase adds the base library to the globals.
+func OpenBase(s *lua.State, o Options) {
+	g := s.Globals
+	g.SetString("_G", lua.TableValue(g))
+	c := collector{heap: o.Heap, pause: 200, stepmul: 200}
+	l := loader{o.Compile}
+	register(g, []function{{"assert", baseAssert}, {"collectgarbage", c.collect},
+		{"error", baseError}, {"gcinfo", c.info}, {"getmetatable", baseGetMetatable},
+		{"load", l.load}, {"loadstring", l.loadString}, {"next", baseNext}})
+	g.SetString("pcall", lua.NativeValue(lua.Pcall()))
+	register(g, []function{{"rawequal", baseRawEqual}, {"rawget", baseRawGet},
+		{"rawset", baseRawSet}, {"select", baseSelect}, {"setmetatable", baseSetMetatable},
+		{"tonumber", baseToNumber}, {"tostring", baseToString}, {"type", baseType()},
+		{"unpack", baseUnpack}})
+	g.SetString("xpcall", lua.NativeValue(lua.Xpcall()))
+	g.SetString("_VERSION", lua.String("Lua 5.1"))
+	register(g, []function{{"ipairs", baseIpairs()}, {"pairs", basePairs(g.GetString("next"))}})
+}
+
+// cInt returns argument n as a C int: the lower 32 bits of the integer count.
+func cInt(t *lua.Thread, n int) int { return int(int32(t.Int(n))) }
+
+// optCInt returns argument n as a C int, or def if it is nil or missing.
+func optCInt(t *lua.Thread, n, def int) int {
+	if t.Arg(n).IsNil() {
+		return def
+	}
+	return cInt(t, n)
+}
+
+// cut returns a string as C sees it: up to the first zero byte.
+func cut(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return s
+}
+
+func baseAssert(t *lua.Thread) int {
+	if !t.Any(1).Truthy() {
+		t.Error(cut(t.OptString(2, "assertion failed!")))
+	}
+	return t.Top()
+}
+
+func baseError(t *lua.Thread) int {
+	level := optCInt(t, 2, 1)
+	v := t.Arg(1)
+	if text, ok := lua.ToText(v); ok && level > 0 {
+		where := t.Where(level)
+		t.Grow(len(where) + len(text))
+		v = lua.String(where + text)
+	}
+	return t.Throw(v)
+}
+
+// collector answers for a garbage collector that scripts cannot control.
+type collector struct {
+	heap           func() uint64
+	pause, stepmul int
+}
+
+func (c *collector) bytes() uint64 {
+	if c.heap == nil {
+		return 0
+	}
+	return c.heap()
+}
+
+func (c *collector) collect(t *lua.Thread) int {
+	opt := cut(t.OptString(1, "collect"))
+	n := optCInt(t, 2, 0)
+	r := lua.Int(0)
+	switch opt {
+	case "collect", "stop", "restart":
+	case "count":
+		r = lua.Number(float64(c.bytes()) / 1024)
+	case "step": // reports whether a cycle has ended with it
+		r = lua.Bool(uint64(max(n, 0)) > c.bytes()/1024)
+	case "setpause":
+		r, c.pause = lua.Int(c.pause), n
+	case "setstepmul":
+		r, c.stepmul = lua.Int(c.stepmul), n
+	default:
+		t.ArgError(1, "invalid option '"+opt+"'")
+	}
+	t.Push(r)
+	return 1
+}
+
+// info implements gcinfo, the old form of collectgarbage("count"), in whole KiB.
+func (c *collector) info(t *lua.Thread) int {
+	t.Push(lua.Number(math.Floor(float64(c.bytes()) / 1024)))
+	return 1
+}
+
+func baseGetMetatable(t *lua.Thread) int {
+	v := t.Any(1)
+	mt := t.State().MetatableOf(v)
+	switch {
+	case mt == nil:
+		t.Push(lua.Nil)
+	default:
+		if v := mt.GetString("__metatable"); !v.IsNil() {
+			t.Push(v)
+		} else {
+			t.Push(lua.TableValue(mt))
+		}
+	}
+	return 1
+}
+
+func baseSetMetatable(t *lua.Thread) int {
+	tab, mt := t.Table(1), t.Arg(2)
+	if t.Top() < 2 || !mt.IsNil() && !mt.IsTable() {
+		t.ArgError(2, "nil or table expected")
+	}
+	if !t.MetaField(t.Arg(1), "__metatable").IsNil() {
+		t.Error("cannot change a protected metatable")
+	}
+	t.Writable(1)
+	tab.Metatable = mt.Table()
+	t.Push(t.Arg(1))
+	return 1
+}
+
+func baseRawEqual(t *lua.Thread) int {
+	a, b := t.Any(1), t.Any(2)
+	t.Push(lua.Bool(lua.RawEqual(a, b)))
+	return 1
+}
+
+func baseRawGet(t *lua.Thread) int {
+	t.Push(t.Table(1).Get(t.Any(2)))
+	return 1
+}
+
+func baseRawSet(t *lua.Thread) int {
+	tab := t.Table(1)
+	k, v := t.Any(2), t.Any(3)
+	t.RawSet(tab, k, v)
+	t.Push(t.Arg(1))
+	return 1
+}
+
+func baseSelect(t *lua.Thread) int {
+	top := t.Top()
+	if v := t.Arg(1); v.IsString() && strings.HasPrefix(v.Str(), "#") {
+		t.Push(lua.Int(top - 1))
+		return 1
+	}
+	n := cInt(t, 1)
+	if n < 0 {
+		n += top
+	} else if n > top {
+		n = top
+	}
+	if n < 1 {
+		t.ArgError(1, "index out of range")
+	}
+	return top - n
+}
+
+func baseToString(t *lua.Thread) int {
+	t.Push(t.ToString(t.Any(1)))
+	return 1
+}
+
+// baseType returns the function type. The names of types are made once.
+func baseType() func(t *lua.Thread) int {
+	var names [lua.KindUserdata + 1]lua.Value
+	for k := range names {
+		names[k] = lua.String(lua.Kind(k).String())
+	}
+	return func(t *lua.Thread) int {
+		t.Push(names[t.Any(1).Kind()])
+		return 1
+	}
+}
+
+// maxResults is how many values fit on Lua's stack of a C function.
+const maxResults = 8000
+
+func baseUnpack(t *lua.Thread) int {
+	tab := t.Table(1)
+	from, to := optCInt(t, 2, 1), 0
+	if t.Arg(3).IsNil() {
+		to = tab.Len()
+	} else {
+		to = cInt(t, 3)
+	}
+	if from > to {
+		return 0
+	}
+	n := to - from + 1
+	if n+t.Top() > maxResults {
+		t.Error("too many results to unpack")
+	}
+	t.Spend(n / 8)
+	t.PushElements(tab, from, n)
+	return n
+}

@@ -1,0 +1,106 @@
+package stdlib
+
+import (
+	"strings"
+
+	"godwit/internal/lua"
+)
+
+// Sizes of a chunk's name in messages as in C, with the terminating zero.
+const (
+	nameSize     = 60 // at run time
+	longNameSize = 80 // of the compiler
+)
+
+// ChunkName returns a chunk's name as messages show it. "=name" is the name itself and "@name" that
+// of a file; anything else is the source.
+func ChunkName(name string) string { return chunkName(name, nameSize) }
+
+// LongChunkName returns a chunk's name as messages of the compiler show it.
+func LongChunkName(name string) string { return chunkName(name, longNameSize) }
+
+func chunkName(name string, size int) string {
+	name = cut(name)
+	switch {
+	case name == "":
+	case name[0] == '=':
+		return name[1:min(len(name), size)]
+	case name[0] == '@':
+		most := size - len(" '...' ") - 1
+		if name = name[1:]; len(name) > most {
+			return "..." + name[len(name)-most:]
+		}
+		return name
+	}
+	most := size - len(` [string "..."] `) - 1
+	line := name
+	if i := strings.IndexAny(name, "\r\n"); i >= 0 {
+		line = name[:i]
+	}
+	if len(line) > most {
+		line = line[:most]
+	}
+	if len(line) < len(name) {
+		line += "..."
+	}
+	return `[string "` + line + `"]`
+}
+
+// loader compiles chunks at run time.
+type loader struct {
+	compile func(t *lua.Thread, src, name string) (*lua.Closure, error)
+}
+
+func (l loader) loadString(t *lua.Thread) int {
+	src := t.String(1)
+	return l.chunk(t, src, t.OptString(2, src))
+}
+
+func (l loader) load(t *lua.Thread) int {
+	name := t.OptString(2, "=(load)")
+	f := t.Function(1)
+	var b strings.Builder
+	for {
+		t.Push(f)
+		if v, ok := t.Try(0, 1); !ok {
+			if err := t.State().Ended(); err != nil {
+				t.Raise(v)
+			}
+			return failed(t, v)
+		}
+		v := t.Pop()
+		if v.IsNil() {
+			break
+		}
+		piece, ok := lua.ToText(v)
+		if !ok {
+			return failed(t, lua.String(t.Where(1)+"reader function must return a string"))
+		}
+		if piece == "" {
+			break
+		}
+		if b.Len()+len(piece) > b.Cap() {
+			t.Grow(2*b.Len() + len(piece))
+		}
+		b.WriteString(piece)
+	}
+	return l.chunk(t, b.String(), name)
+}
+
+// chunk pushes the function of a chunk.
+func (l loader) chunk(t *lua.Thread, src, name string) int {
+	t.Spend(len(src) / 8)
+	c, err := l.compile(t, src, cut(name))
+	if err != nil {
+		return failed(t, lua.String(err.Error()))
+	}
+	t.Push(lua.ClosureValue(c))
+	return 1
+}
+
+// failed pushes nil and an error.
+func failed(t *lua.Thread, v lua.Value) int {
+	t.Push(lua.Nil)
+	t.Push(v)
+	return 2
+}

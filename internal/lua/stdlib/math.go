@@ -1,0 +1,119 @@
+package stdlib
+
+import (
+	"math"
+
+	"godwit/internal/lua"
+	"godwit/internal/lua/number"
+)
+
+// radian is the number of radians per degree. As in C, it is the quotient of two doubles.
+var radian = func(pi float64) float64 { return pi / 180 }(math.Pi)
+
+// OpenMath adds the library math to the globals.
+func OpenMath(s *lua.State) {
+	r := &rand48{rand48Start}
+	tab := library(s, "math", []function{{"abs", unary(math.Abs)}, {"acos", invalid(math.Acos, 1)},
+		{"asin", invalid(math.Asin, 1)}, {"atan2", binary(math.Atan2)}, {"atan", unary(math.Atan)},
+		{"ceil", unary(math.Ceil)}, {"cosh", unary(math.Cosh)}, {"cos", unary(math.Cos)},
+		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(math.Exp)},
+		{"floor", unary(math.Floor)}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
+		{"ldexp", mathLdexp}, {"log10", invalid(log10, 1)}, {"log", unary(math.Log)},
+		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", binary(number.Pow)},
+		{"rad", unary(func(x float64) float64 { return x * radian })}, {"random", r.random},
+		{"randomseed", r.randomSeed}, {"sinh", unary(math.Sinh)}, {"sin", unary(math.Sin)},
+		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(math.Tanh)}, {"tan", unary(math.Tan)}})
+	tab.SetString("pi", lua.Number(math.Pi))
+	tab.SetString("huge", lua.Number(math.Inf(1)))
+	tab.SetString("mod", tab.GetString("fmod"))
+}
+
+// unary makes a function of one number.
+func unary(f func(float64) float64) func(t *lua.Thread) int { return invalid(f, -1) }
+
+// invalid makes a function of one number that returns a NaN with a sign for invalid arguments. The
+// sign shows when it is printed.
+func invalid(f func(float64) float64, sign float64) func(t *lua.Thread) int {
+	nan := lua.Number(math.Copysign(math.NaN(), sign))
+	return func(t *lua.Thread) int {
+		x := t.Number(1)
+		if y := f(x); y == y || x != x {
+			t.Push(lua.Number(y))
+		} else {
+			t.Push(nan)
+		}
+		return 1
+	}
+}
+
+// binary makes a function of two numbers.
+func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
+	nan := lua.Number(math.Copysign(math.NaN(), -1))
+	return func(t *lua.Thread) int {
+		x, y := t.Number(1), t.Number(2)
+		if z := f(x, y); z == z {
+			t.Push(lua.Number(z))
+		} else if x != x {
+			t.Push(lua.Number(x))
+		} else if y != y {
+			t.Push(lua.Number(y))
+		} else {
+			t.Push(nan)
+		}
+		return 1
+	}
+}
+
+// log10 is exact for powers of ten, which math.Log10 is not.
+func log10(x float64) float64 {
+	y := math.Log10(x)
+	if r := math.Round(y); r != y && math.Abs(r-y) < 1e-12 && math.Pow(10, r) == x {
+		return r
+	}
+	return y
+}
+
+func mathFrexp(t *lua.Thread) int {
+	f, e := math.Frexp(t.Number(1))
+	t.Push(lua.Number(f))
+	t.Push(lua.Int(e))
+	return 2
+}
+
+func mathLdexp(t *lua.Thread) int {
+	t.Push(lua.Number(math.Ldexp(t.Number(1), cInt(t, 2))))
+	return 1
+}
+
+func mathModf(t *lua.Thread) int {
+	x := t.Number(1)
+	i, f := math.Modf(x)
+	if math.IsInf(x, 0) {
+		i, f = x, math.Copysign(0, x)
+	}
+	t.Push(lua.Number(i))
+	t.Push(lua.Number(f))
+	return 2
+}
+
+func mathMax(t *lua.Thread) int {
+	most := t.Number(1)
+	for i, n := 2, t.Top(); i <= n; i++ {
+		if x := t.Number(i); x > most {
+			most = x
+		}
+	}
+	t.Push(lua.Number(most))
+	return 1
+}
+
+func mathMin(t *lua.Thread) int {
+	least := t.Number(1)
+	for i, n := 2, t.Top(); i <= n; i++ {
+		if x := t.Number(i); x < least {
+			least = x
+		}
+	}
+	t.Push(lua.Number(least))
+	return 1
+}

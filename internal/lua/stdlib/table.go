@@ -1,0 +1,200 @@
+package stdlib
+
+import (
+	"strconv"
+
+	"godwit/internal/lua"
+)
+
+// OpenTable adds the library table to the globals.
+func OpenTable(s *lua.State) {
+	library(s, "table", []function{{"concat", tabConcat}, {"foreach", tabForeach},
+		{"foreachi", tabForeachi}, {"getn", tabGetn}, {"maxn", tabMaxn}, {"insert", tabInsert},
+		{"remove", tabRemove}, {"setn", tabSetn}, {"sort", tabSort}})
+}
+
+// moveCost is how many elements can be moved in one step.
+const moveCost = 16
+
+func tabGetn(t *lua.Thread) int {
+	t.Push(lua.Int(t.Table(1).Len()))
+	return 1
+}
+
+func tabSetn(t *lua.Thread) int {
+	t.Table(1)
+	t.Error("'setn' is obsolete")
+	return 0
+}
+
+func tabMaxn(t *lua.Thread) int {
+	most := 0.0
+	t.Table(1).Each(func(k, _ lua.Value) bool {
+		t.Spend(1)
+		if k.IsNumber() {
+			most = max(most, k.Num())
+		}
+		return true
+	})
+	t.Push(lua.Number(most))
+	return 1
+}
+
+func tabInsert(t *lua.Thread) int {
+	tab := t.Table(1)
+	end := tab.Len() + 1
+	switch t.Top() {
+	case 2:
+		t.RawSetInt(tab, end, t.Arg(2))
+	case 3:
+		pos := cInt(t, 2)
+		end = max(end, pos)
+		moveUp(t, tab, pos, end)
+		t.RawSetInt(tab, pos, t.Arg(3))
+	default:
+		t.Error("wrong number of arguments to 'insert'")
+	}
+	return 0
+}
+
+// moveUp moves the elements from pos to before end up by one.
+func moveUp(t *lua.Thread, tab *lua.Table, pos, end int) {
+	if pos == end {
+		return
+	}
+	t.RawSetInt(tab, end, tab.GetInt(end-1))
+	if list := tab.Elements(pos, end-1); list != nil {
+		t.Spend(len(list) / moveCost)
+		copy(list[1:], list)
+		return
+	}
+	for i := end - 1; i > pos; i-- {
+		t.Spend(1)
+		t.RawSetInt(tab, i, tab.GetInt(i-1))
+	}
+}
+
+func tabRemove(t *lua.Thread) int {
+	tab := t.Table(1)
+	end := tab.Len()
+	pos := optCInt(t, 2, end)
+	if pos < 1 || pos > end {
+		return 0
+	}
+	t.Writable(1)
+	t.Push(tab.GetInt(pos))
+	if list := tab.Elements(pos, end); list != nil {
+		t.Spend(len(list) / moveCost)
+		copy(list, list[1:])
+	} else {
+		for ; pos < end; pos++ {
+			t.Spend(1)
+			t.RawSetInt(tab, pos, tab.GetInt(pos+1))
+		}
+	}
+	t.RawSetInt(tab, end, lua.Nil)
+	return 1
+}
+
+func tabForeach(t *lua.Thread) int {
+	tab, f := t.Table(1), t.Function(2)
+	k, v, err := tab.Next(lua.Nil)
+	for ; err == nil && !k.IsNil(); k, v, err = tab.Next(k) {
+		if visit(t, f, k, v) {
+			return 1
+		}
+	}
+	if err != nil {
+		return t.Throw(lua.String(err.Error()))
+	}
+	return 0
+}
+
+func tabForeachi(t *lua.Thread) int {
+	tab := t.Table(1)
+	n, f := tab.Len(), t.Function(2)
+	for i := 1; i <= n; i++ {
+		if visit(t, f, lua.Int(i), tab.GetInt(i)) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// visit calls f, and reports and keeps its result if there is one.
+func visit(t *lua.Thread, f, k, v lua.Value) bool {
+	t.Spend(1)
+	t.Push(f)
+	t.Push(k)
+	t.Push(v)
+	t.Call(2, 1)
+	if !t.Arg(t.Top()).IsNil() {
+		return true
+	}
+	t.Pop()
+	return false
+}
+
+func tabConcat(t *lua.Thread) int {
+	sep := t.OptString(2, "")
+	c := concat{t: t, tab: t.Table(1), sep: sep, from: optCInt(t, 3, 1)}
+	if t.Arg(4).IsNil() {
+		c.to = c.tab.Len()
+	} else {
+		c.to = cInt(t, 4)
+	}
+	if c.from > c.to {
+		t.Push(lua.String(""))
+		return 1
+	}
+	t.Push(c.join(c.size()))
+	return 1
+}
+
+// concat joins elements of a table.
+type concat struct {
+	t        *lua.Thread
+	tab      *lua.Table
+	sep      string
+	from, to int
+}
+
+// maxNumber is enough for a number as text.
+const maxNumber = 24
+
+// size returns how long the result is at most. It accounts for it.
+func (c *concat) size() int {
+	size := 0
+	for i := c.from; i <= c.to; i++ {
+		if v := c.tab.GetInt(i); v.IsString() {
+			size += v.Len()
+		} else if v.IsNumber() {
+			size += maxNumber
+		} else {
+			c.t.Error("invalid value (" + v.TypeName() + ") at index " + strconv.Itoa(i) +
+				" in table for 'concat'")
+		}
+		if size += len(c.sep); size > lua.MaxString {
+			break
+		}
+	}
+	size -= len(c.sep)
+	c.t.Spend((c.to - c.from) / 4)
+	c.t.Grow(size)
+	return size
+}
+
+func (c *concat) join(size int) lua.Value {
+	b := make([]byte, 0, size)
+	for i := c.from; ; i++ {
+		if v := c.tab.GetInt(i); v.IsString() {
+			b = append(b, v.Str()...)
+		} else {
+			b = lua.AppendNumber(b, v.Num())
+		}
+		if i == c.to {
+			return lua.Bytes(b)
+		}
+		b = append(b, c.sep...)
+	}
+}
