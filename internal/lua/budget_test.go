@@ -218,7 +218,7 @@ func TestLive(t *testing.T) {
 		{"table that refers to itself", TableValue(list), 64 + 160 + 1008},
 		{"keys and metatable", TableValue(keyed), 64 + 80 + 64 + 48 + 64 + 16},
 		{"closure", ClosureValue(closure), closureBytes + upvalueBytes + functionBytes + 1008},
-		{"thread", ThreadValue(co), threadBytes + 500*16 + 8*frameBytes + 1008},
+		{"thread", ThreadValue(co), threadBytes + 500*16 + startFrames*frameBytes + 1008},
 		{"function of Go", NativeValue(&Native{}), nativeBytes},
 		{"what it holds", NativeValue(&Native{Holds: []Value{long, long}}), nativeBytes + 1008},
 	} {

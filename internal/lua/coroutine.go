@@ -15,7 +15,7 @@ const threadSlots = slack + 16
 
 // NewThread returns a coroutine that will call f.
 func (t *Thread) NewThread(f Value) *Thread {
-	t.Grow(threadSlots*valueBytes + 8*frameBytes + 160)
+	t.Grow(threadSlots*valueBytes + startFrames*frameBytes + 160)
 	co := t.s.newThread(threadSlots)
 	co.stack[0] = f
 	co.top, co.high = 1, 1

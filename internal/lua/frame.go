@@ -2,9 +2,10 @@ package lua
 
 // Limits of Lua 5.1 on calls within calls.
 const (
-	// maxFrames is the depth of calls at which a stack overflows. An error handler has some more.
-	maxFrames = 16384
-	moreCalls = 2048
+	// maxFrames bounds the depth of calls. Lua has one more entry and doubles their number, so the
+	// first overflow comes at 16383 calls. The error handler then has twice as many.
+	maxFrames   = 20000 - 1
+	startFrames = 8 - 1
 	// maxNested bounds calls that go through Go: protected calls, metamethods, iterators and
 	// functions like table.sort. An error handler has some more.
 	maxNested  = 200
@@ -88,19 +89,24 @@ func (t *Thread) fits(base int) bool {
 // moreFrames makes room for another frame, and raises an error at Lua's limit.
 func (t *Thread) moreFrames() bool {
 	n := len(t.frames)
-	switch {
-	case n >= maxFrames+moreCalls:
+	if n > maxFrames {
 		return t.raiseValue(String("error in error handling"))
-	case n >= maxFrames:
-		t.setFrames(maxFrames + moreCalls)
-		return t.raise("stack overflow")
 	}
-	size := min(2*n, maxFrames)
+	size := 2*n + 1
 	if err := t.s.Grow((size - n) * frameBytes); err != nil {
 		return t.stop(err)
 	}
-	t.setFrames(size)
+	if t.setFrames(size); size > maxFrames {
+		return t.raise("stack overflow")
+	}
 	return true
+}
+
+// limitFrames takes the room away that was for the handler of a stack overflow.
+func (t *Thread) limitFrames() {
+	if len(t.frames) > maxFrames && t.depth < maxFrames {
+		t.setFrames(maxFrames)
+	}
 }
 
 func (t *Thread) setFrames(n int) {
@@ -122,7 +128,7 @@ func (t *Thread) leave(first, n int) (entry bool) {
 		at := int(f.result)
 		t.deliver(at, first, n, int(f.want))
 		if f.kind&frameEntry != 0 {
-			if t.depth > 0 {
+			if t.base = 0; t.depth > 0 {
 				t.base = int(t.frames[t.depth-1].base)
 			}
 			return true

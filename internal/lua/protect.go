@@ -5,7 +5,9 @@ type special uint8
 
 const (
 	specialNone special = iota
-	specialPcall
+	specialNext         // loops do what Fn does
+	specialIpairs
+	specialPcall // and from here on, there is no Fn
 	specialXpcall
 )
 
@@ -84,6 +86,7 @@ func (t *Thread) unwind(level int) bool {
 		}
 	}
 	t.leave(at, n)
+	t.limitFrames()
 	return true
 }
 

@@ -40,7 +40,7 @@ func NewState() *State {
 }
 
 func (s *State) newThread(slots int) *Thread {
-	return &Thread{s: s, stack: make([]Value, slots), frames: make([]frame, 8)}
+	return &Thread{s: s, stack: make([]Value, slots), frames: make([]frame, startFrames)}
 }
 
 // Current returns the thread that runs.
@@ -58,7 +58,7 @@ func (s *State) Reset() {
 		clear(t.stack[:min(t.high, len(t.stack))])
 	}
 	if len(t.frames) > keptFrames {
-		t.frames = make([]frame, 8)
+		t.frames = make([]frame, startFrames)
 	}
 	t.top, t.high = 0, 0
 	s.current = t
