@@ -147,7 +147,7 @@ func (t *Thread) pushNative(n *Native, at, want int, kind frameKind, nested int)
 
 // callNative calls a function of Go.
 func (t *Thread) callNative(n *Native, at, want int, kind frameKind, nested int) outcome {
-	if n.special != specialNone {
+	if n.special >= specialPcall {
 		return t.protect(n, at, want, kind, nested)
 	}
 	if !t.pushNative(n, at, want, kind, nested) {

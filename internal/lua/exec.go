@@ -279,6 +279,14 @@ enter:
 				}
 			}
 			continue
+		case bytecode.ForCall:
+			a := in.A()
+			if regs[a].n>>48 == bitsNative>>48 {
+				r := (*[5]Value)(regs[a : int(a)+5])
+				if t.iterate(r, int(in.C())) {
+					continue
+				}
+			}
 		case bytecode.ForTest:
 			r := (*[4]Value)(regs[in.A() : int(in.A())+4])
 			if r[3].n != bitsNil {
@@ -312,7 +320,7 @@ enter:
 				t.top = at + b
 			}
 			f.pc = int32(pc)
-			if v := &k[in.D()]; v.n == bitsNative && v.native().special == specialNone {
+			if v := &k[in.D()]; v.n == bitsNative && v.native().special < specialPcall {
 				if t.depth < len(t.frames) {
 					if o := t.callNative(v.native(), at, int(in.C())-1, framePlain, t.nested); o != running {
 						return o

@@ -128,8 +128,7 @@ func (t *Thread) leave(first, n int) (entry bool) {
 		at := int(f.result)
 		t.deliver(at, first, n, int(f.want))
 		if f.kind&frameEntry != 0 {
-			t.base = 0
-			if t.depth > 0 {
+			if t.base = 0; t.depth > 0 {
 				t.base = int(t.frames[t.depth-1].base)
 			}
 			return true

@@ -5,7 +5,9 @@ type special uint8
 
 const (
 	specialNone special = iota
-	specialPcall
+	specialNext         // loops do what Fn does
+	specialIpairs
+	specialPcall // and from here on, there is no Fn
 	specialXpcall
 )
 

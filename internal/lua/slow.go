@@ -184,7 +184,10 @@ func (t *Thread) forCall(a, n int) outcome {
 	if !t.deeper() {
 		return failed
 	}
-	if f := t.stack[a].Native(); f != nil {
+	if v := &t.stack[a+3]; v.n>>48 == bitsNative>>48 {
+		v.n = bitsNative // see iterate
+	}
+	if f := t.stack[a+3].Native(); f != nil && f.special < specialPcall {
 		return t.callNative(f, a+3, n, framePlain, nested)
 	}
 	return t.invoke(a+3, n, framePlain, nested)

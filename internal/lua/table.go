@@ -54,7 +54,6 @@ const (
 )
 
 var (
-	errNextKey  = errors.New("invalid key to 'next'") // Lua's text
 	errOverflow = errors.New("table overflow")
 )
 

@@ -1,10 +1,9 @@
 package lua
 
-import "strconv"
-
-// addressBits make addresses look as those of Redis do. Scripts should not know more of the heap
-// than that two objects differ.
-const addressBits = 0x7f0000000000
+import (
+	"fmt"
+	"strconv"
+)
 
 // ToString returns what tostring returns for a value. The metamethod __tostring may return a value
 // of any type.
@@ -30,6 +29,5 @@ func ObjectName(v Value) string {
 	if u := v.Userdata(); u != nil && u.Name != "" {
 		return "userdata: " + u.Name
 	}
-	address := uint64(v.address()) ^ addressBits
-	return v.TypeName() + ": 0x" + strconv.FormatUint(address, 16)
+	return fmt.Sprintf("%s: 0x%012x", v.TypeName(), v.address())
 }

@@ -26,6 +26,8 @@ var benchTexts = func() map[string]string {
 		"numbers": "[" + strings.Join(numbers, ",") + "]",
 		"floats":  "[" + strings.Join(floats, ",") + "]",
 		"objects": "[" + strings.Repeat(object+",", 19) + object + "]",
+		"escapes": `{"url":"https:\/\/example.com\/some\/path?q=1","text":"` +
+			strings.Repeat(`two words,\n \"quoted\" and \u00e9t\u00e9 `, 10) + `"}`,
 		"nested": `{"id":12345,"name":"Some One","tags":["a","b","c"],"price":12.5,` +
 			`"nested":{"list":[1,2,3,4,5,6,7,8,9,10],"flag":true,"none":null},"text":"` +
 			strings.Repeat("words and more words ", 10) + `"}`,
@@ -34,7 +36,7 @@ var benchTexts = func() map[string]string {
 
 // bench calls a function of a library with what prepare makes of each of the texts.
 func bench(b *testing.B, lib, name string, prepare func(s *lua.State, text string) lua.Value) {
-	for _, kind := range []string{"object", "objects", "numbers", "floats", "nested"} {
+	for _, kind := range []string{"object", "objects", "numbers", "floats", "nested", "escapes"} {
 		b.Run(kind, func(b *testing.B) {
 			s := newState()
 			arg := prepare(s, benchTexts[kind])

@@ -1,6 +1,7 @@
 package redislib
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -188,31 +189,35 @@ func (d *jsonDecoder) at(i int) byte {
 // string reads the string that begins at pos. It reports false if something is wrong with it.
 func (d *jsonDecoder) string() (lua.Value, bool) {
 	start := d.pos + 1
-	i := start
-	for ; len(d.s)-i >= 8; i += 8 {
-		if anyEnd(load8(d.s[i : i+8])) {
-			break
-		}
+	n := textLen(d.s[start:])
+	if d.at(start+n) != '"' {
+		return d.unescape(start)
 	}
-	for ; i < len(d.s); i++ {
-		switch d.s[i] {
-		case '"':
-			d.pos = i + 1
-			if n := i - start; n > block {
-				d.t.Spend(n / bytesPerStep)
-			}
-			return d.t.Intern(d.s[start:i]), true
-		case '\\', 0:
-			return d.unescape(start)
-		}
+	d.pos = start + n + 1
+	if n > block {
+		d.t.Spend(n / bytesPerStep)
 	}
-	return d.unescape(start)
+	return d.t.Intern(d.s[start : start+n]), true
 }
 
-// anyEnd reports whether one of eight bytes is a quote, a backslash or zero; see anyEscape.
-func anyEnd(x uint64) bool {
+// textLen returns how many bytes there are before the first quote, backslash or zero.
+func textLen(s string) int {
+	i := 0
+	for ; len(s)-i >= 8; i += 8 {
+		if m := ends(load8(s[i : i+8])); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] != 0 {
+		i++
+	}
+	return i
+}
+
+// ends marks the first of eight bytes that is a quote, a backslash or zero; see special.
+func ends(x uint64) uint64 {
 	quote, back := x^ones*'"', x^ones*'\\'
-	return ((quote-ones)&^quote|(back-ones)&^back|(x-ones)&^x)&(ones<<7) != 0
+	return ((quote-ones)&^quote | (back-ones)&^back | (x-ones)&^x) & (ones << 7)
 }
 
 // number reads a number. It computes those of up to 15 digits without an exponent itself.

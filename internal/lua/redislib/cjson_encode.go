@@ -2,6 +2,7 @@ package redislib
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 
 	"godwit/internal/lua"
@@ -233,8 +234,8 @@ var escapes = func() (e [256]byte) {
 func plainLen(s string) int {
 	i := 0
 	for ; len(s)-i >= 8; i += 8 {
-		if anyEscape(load8(s[i : i+8])) {
-			break
+		if m := special(load8(s[i : i+8])); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
 		}
 	}
 	for i < len(s) && escapes[s[i]] == 0 {
@@ -243,12 +244,13 @@ func plainLen(s string) int {
 	return i
 }
 
-// anyEscape reports whether one of eight bytes needs an escape. A byte b is 0 in x if the highest
-// bit of b is set in (x-ones)&^x, and may be set above such a byte.
-func anyEscape(x uint64) bool {
+// special marks the first of eight bytes that needs an escape by its highest bit. A byte of x is
+// zero if that bit is set in (x-ones)&^x; it may also be set above such a byte. Likewise a byte is
+// less than n if it is set in (x-ones*n)&^x.
+func special(x uint64) uint64 {
 	quote, back, slash, del := x^ones*'"', x^ones*'\\', x^ones*'/', x^ones*0x7f
-	return ((quote-ones)&^quote|(back-ones)&^back|(slash-ones)&^slash|(del-ones)&^del|
-		(x-ones*' ')&^x)&(ones<<7) != 0
+	return ((quote-ones)&^quote | (back-ones)&^back | (slash-ones)&^slash | (del-ones)&^del |
+		(x-ones*' ')&^x) & (ones << 7)
 }
 
 const ones = 0x0101010101010101

@@ -1,6 +1,8 @@
 package redislib
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -104,12 +106,18 @@ func (d *jsonDecoder) unescape(start int) (lua.Value, bool) {
 	w := writer{d.t}
 	buf := d.buf[:0]
 	for {
-		if len(buf)%block == 0 {
-			d.t.Spend(block / bytesPerStep)
+		d.t.Spend(1)
+		buf = w.reserve(buf, 8+utf8.UTFMax)
+		if len(d.s)-d.pos >= 8 {
+			eight := load8(d.s[d.pos : d.pos+8])
+			binary.LittleEndian.PutUint64(buf[len(buf):len(buf)+8], eight)
+			n := bits.TrailingZeros64(ends(eight)) / 8
+			buf = buf[:len(buf)+n]
+			if d.pos += n; n == 8 {
+				continue
+			}
 		}
-		buf = w.reserve(buf, utf8.UTFMax)
-		c := d.at(d.pos)
-		switch c {
+		switch c := d.at(d.pos); c {
 		case '"':
 			d.pos++
 			d.t.Grow(len(buf))
@@ -136,8 +144,7 @@ func (d *jsonDecoder) unescape(start int) (lua.Value, bool) {
 // escape reads an escape. It reports false if the escape is wrong.
 func (d *jsonDecoder) escape(buf []byte) ([]byte, bool) {
 	c := d.at(d.pos + 1)
-	switch c {
-	case 'u':
+	if c == 'u' {
 		r, n := d.unicodeEscape()
 		if n == 0 {
 			d.wrong = "invalid unicode escape code"
@@ -145,24 +152,18 @@ func (d *jsonDecoder) escape(buf []byte) ([]byte, bool) {
 		}
 		d.pos += n
 		return utf8.AppendRune(buf, r), true
-	case '"', '\\', '/':
-	case 'b':
-		c = '\b'
-	case 't':
-		c = '\t'
-	case 'n':
-		c = '\n'
-	case 'f':
-		c = '\f'
-	case 'r':
-		c = '\r'
-	default:
+	}
+	if c = unescapes[c]; c == 0 {
 		d.wrong = "invalid escape code"
 		return buf, false
 	}
 	d.pos += 2
 	return append(buf, c), true
 }
+
+// unescapes has for the letter of a short escape what it stands for.
+var unescapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n',
+	'r': '\r', 't': '\t'}
 
 // unicodeEscape returns the character of one escape, or of a surrogate pair of two, and the length.
 func (d *jsonDecoder) unicodeEscape() (rune, int) {
@@ -183,19 +184,27 @@ func (d *jsonDecoder) unicodeEscape() (rune, int) {
 	return (r&0x3ff<<10 | low&0x3ff) + 0x10000, 12
 }
 
-// hex4 returns the value of four hexadecimal digits, or -1.
+// hex4 returns the value of four hexadecimal digits, or a negative number.
 func (d *jsonDecoder) hex4(i int) rune {
-	var r rune
-	for end := i + 4; i < end; i++ {
-		c := d.at(i)
+	if i+4 > len(d.s) {
+		return -1
+	}
+	s := d.s[i : i+4]
+	return rune(hexValues[s[0]])<<12 | rune(hexValues[s[1]])<<8 | rune(hexValues[s[2]])<<4 |
+		rune(hexValues[s[3]])
+}
+
+// hexValues has the values of hexadecimal digits, and -1 for other bytes.
+var hexValues = func() (v [256]int8) {
+	for c := range v {
 		switch {
-		case isDigit(c):
-			r = r<<4 | rune(c-'0')
-		case isHex(c):
-			r = r<<4 | rune(c|0x20-'a'+10)
+		case isDigit(byte(c)):
+			v[c] = int8(c - '0')
+		case isHex(byte(c)):
+			v[c] = int8(c | 0x20 - 'a' + 10)
 		default:
-			return -1
+			v[c] = -1
 		}
 	}
-	return r
-}
+	return v
+}()

@@ -7,6 +7,7 @@ import (
 
 	"godwit/internal/lua"
 	"godwit/internal/lua/compiler"
+	"godwit/internal/lua/stdlib"
 	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
@@ -30,7 +31,7 @@ const prelude = `local function S(v) local t = type(v) ` +
 
 func script(body string) string { return prelude + body + " end, unpack(ARGV)))" }
 
-// bare is a Lua state with nothing but the libraries.
+// bare is a Lua state with nothing but libraries.
 type bare struct {
 	*lua.State
 	cache map[string]*lua.Closure
@@ -38,7 +39,9 @@ type bare struct {
 
 func newBare() *bare {
 	s := newState()
-	openMini(s)
+	stdlib.OpenBase(s, stdlib.Options{})
+	stdlib.OpenTable(s)
+	stdlib.OpenString(s)
 	return &bare{s, map[string]*lua.Closure{}}
 }
 

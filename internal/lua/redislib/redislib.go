@@ -28,11 +28,12 @@ const (
 	block = 1024
 )
 
-// Open makes the four libraries globals of the state. cjson's settings belong to the state.
+// Open makes the four libraries globals of the state, in the order in which Redis does. cjson's
+// settings belong to the state.
 func Open(s *lua.State) {
 	s.Globals.SetString("cjson", lua.TableValue(openCJSON()))
-	s.Globals.SetString("cmsgpack", lua.TableValue(openMsgpack()))
 	s.Globals.SetString("struct", lua.TableValue(openStruct()))
+	s.Globals.SetString("cmsgpack", lua.TableValue(openMsgpack()))
 	s.Globals.SetString("bit", lua.TableValue(openBit()))
 }
 

@@ -52,7 +52,9 @@ func OpenBase(s *lua.State, o Options) {
 	l := loader{o.Compile}
 	register(g, []function{{"assert", baseAssert}, {"collectgarbage", c.collect},
 		{"error", baseError}, {"gcinfo", c.info}, {"getmetatable", baseGetMetatable},
-		{"load", l.load}, {"loadstring", l.loadString}, {"next", baseNext}})
+		{"load", l.load}, {"loadstring", l.loadString}})
+	next := lua.NativeValue(lua.Next())
+	g.SetString("next", next)
 	g.SetString("pcall", lua.NativeValue(lua.Pcall()))
 	register(g, []function{{"rawequal", baseRawEqual}, {"rawget", baseRawGet},
 		{"rawset", baseRawSet}, {"select", baseSelect}, {"setmetatable", baseSetMetatable},
@@ -60,7 +62,7 @@ func OpenBase(s *lua.State, o Options) {
 		{"unpack", baseUnpack}})
 	g.SetString("xpcall", lua.NativeValue(lua.Xpcall()))
 	g.SetString("_VERSION", lua.String("Lua 5.1"))
-	register(g, []function{{"ipairs", baseIpairs()}, {"pairs", basePairs(g.GetString("next"))}})
+	register(g, []function{{"ipairs", baseIpairs()}, {"pairs", basePairs(next)}})
 }
 
 // cInt returns argument n as a C int: the lower 32 bits of the integer count.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/number"
 )
 
 // radian is the number of radians per degree. As in C, it is the quotient of two doubles.
@@ -18,7 +19,7 @@ func OpenMath(s *lua.State) {
 		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(math.Exp)},
 		{"floor", unary(math.Floor)}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
 		{"ldexp", mathLdexp}, {"log10", invalid(log10, 1)}, {"log", unary(math.Log)},
-		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", binary(math.Pow)},
+		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", binary(number.Pow)},
 		{"rad", unary(func(x float64) float64 { return x * radian })}, {"random", r.random},
 		{"randomseed", r.randomSeed}, {"sinh", unary(math.Sinh)}, {"sin", unary(math.Sin)},
 		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(math.Tanh)}, {"tan", unary(math.Tan)}})

@@ -44,7 +44,7 @@ func inBase(str string, base int) lua.Value {
 	}
 	n, over := uint64(0), false
 	for i := range len(str) {
-		d := digitValue(str[i])
+		d := digitOf(str[i])
 		if d >= base {
 			return lua.Nil
 		}
@@ -61,8 +61,8 @@ func inBase(str string, base int) lua.Value {
 	return lua.Number(float64(n))
 }
 
-// digitValue returns the value of a digit in the largest base, or a number beyond it.
-func digitValue(c byte) int {
+// digitOf returns the value of a digit in the largest base, or a number beyond it.
+func digitOf(c byte) int {
 	switch {
 	case '0' <= c && c <= '9':
 		return int(c - '0')
