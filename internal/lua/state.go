@@ -12,6 +12,7 @@ type State struct {
 	current *Thread // that runs
 	texts   eventNames
 	text    []byte // buffer for strings being made
+	spare   []stacks
 
 	shapes   *shapes   // see PopPairs
 	interned *interned // see Intern
