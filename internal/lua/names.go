@@ -95,7 +95,7 @@ func sets(in bytecode.Instr, reg int) bool {
 		return a <= reg && reg <= int(in.B())
 	case bytecode.Self:
 		return reg == a || reg == a+1
-	case bytecode.Call, bytecode.CallK, bytecode.TailCall, bytecode.Vararg:
+	case bytecode.Call, bytecode.CallK, bytecode.TailCall:
 		return reg >= a
 	case bytecode.ForCall:
 		return reg >= a+2

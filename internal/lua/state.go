@@ -13,6 +13,9 @@ type State struct {
 	texts   eventNames
 	text    []byte // buffer for strings being made
 	spare   []stacks
+
+	shapes   *shapes   // see PopPairs
+	interned *interned // see Intern
 }
 
 // Hooks are what the host adds. All may be nil.

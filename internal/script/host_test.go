@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 )
 
 // fake is a server whose commands answer their arguments. Like a real one it takes any number of
@@ -51,7 +51,7 @@ func (f *fake) Log(_ int, msg string) { f.logs = append(f.logs, msg) }
 func (f *fake) Interrupt() error      { return f.stop }
 
 func newHost(f *fake) *script.Host {
-	return script.NewHost(f, script.Options{Version: "7.2.4", VersionNum: 0x070204}, lualib.Open)
+	return script.NewHost(f, script.Options{Version: "7.2.4", VersionNum: 0x070204}, redislib.Open)
 }
 
 func eval(t testing.TB, h *script.Host, src string) string {
@@ -104,7 +104,7 @@ func TestMemoryBound(t *testing.T) {
 	h := newHost(&fake{})
 	h.BoundMemory(64 << 20)
 	for _, src := range []string{
-		"local a = {} for i = 1, 1e5 do local t = {} t[16383] = 1 a[i] = t end",
+		"local a = {} for i = 1, 1e6 do a[i] = {i} end",
 		"local t = {} while true do t = {t} end",
 		"local t = {} while true do t[#t+1] = ('x'):rep(10000)..#t end",
 		"local t = {} while true do t[#t+1] = redis.call('a',('x'):rep(10000)) end",

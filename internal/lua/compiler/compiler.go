@@ -10,6 +10,8 @@
 package compiler
 
 import (
+	"cmp"
+
 	"godwit/internal/lua/bytecode"
 )
 
@@ -55,22 +57,28 @@ type compiler struct {
 	level   int
 	symbols map[string]*symbol
 	spare   []*function
+	walked  int // jumps, blocks and upvalues that were looked through, for tests
 }
 
 // Compile compiles a source. chunk is its name in messages. The error is an *Error, or that of
 // Options.Grow.
-func Compile(src, chunk string, o *Options) (p *bytecode.Proto, err error) {
+func Compile(src, chunk string, o *Options) (*bytecode.Proto, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	name := o.Name
-	if name == "" {
-		name = chunk
-	}
-	c := &compiler{
+	return newCompiler(src, chunk, o).compile()
+}
+
+func newCompiler(src, chunk string, o *Options) *compiler {
+	name := cmp.Or(o.Name, chunk)
+	return &compiler{
 		lexer: lexer{src: src, source: chunk, longName: name, line: 1, lastLine: 1, grow: o.Grow},
 		o:     o, level: o.Level, symbols: map[string]*symbol{},
 	}
+}
+
+// compile turns what the compiler panics with into errors.
+func (c *compiler) compile() (p *bytecode.Proto, err error) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:

@@ -15,6 +15,9 @@ var noJumps = list{-1, -1}
 
 func (l list) empty() bool { return l.head < 0 }
 
+// instrCost is the memory of an instruction and its line. Lists that grow take twice their size.
+const instrCost = 2 * 12
+
 // owe counts memory for Options.Grow.
 func (c *compiler) owe(bytes int) { c.owed += bytes }
 
@@ -29,7 +32,7 @@ func (c *compiler) emit(op bytecode.Op, a, b, cc, d int) int {
 	}
 	f.code = append(f.code, bytecode.Make(op, a, b, cc, d))
 	f.lines = append(f.lines, int32(c.lastLine))
-	if c.owed += 12; c.owed >= askEvery {
+	if c.owed += instrCost; c.owed >= askEvery {
 		c.ask()
 	}
 	return len(f.code) - 1
@@ -121,8 +124,9 @@ func (c *compiler) join(a, b list) list {
 }
 
 // following returns the jump after pc in its list, or -1.
-func (f *function) following(pc int) int {
-	d := f.code[pc].D()
+func (c *compiler) following(pc int) int {
+	c.walked++
+	d := c.fn.code[pc].D()
 	if d == endOfList {
 		return -1
 	}
@@ -149,7 +153,7 @@ func (c *compiler) toLoop(l list, start int) {
 // patch makes the jumps of a list lead to values if they set the register, else to target.
 func (c *compiler) patch(l list, values, register, target int) {
 	for pc := int(l.head); pc >= 0; {
-		next := c.fn.following(pc)
+		next := c.following(pc)
 		if c.fn.setTest(pc, register) {
 			c.setJump(pc, values)
 		} else {
@@ -176,16 +180,16 @@ func (f *function) setTest(pc, register int) bool {
 }
 
 // dropValues makes jumps test only.
-func (f *function) dropValues(l list) {
-	for pc := int(l.head); pc >= 0; pc = f.following(pc) {
-		f.setTest(pc, noRegister)
+func (c *compiler) dropValues(l list) {
+	for pc := int(l.head); pc >= 0; pc = c.following(pc) {
+		c.fn.setTest(pc, noRegister)
 	}
 }
 
 // needsValue reports whether some jump of a list leads to an expression's end without its value.
-func (f *function) needsValue(l list) bool {
-	for pc := int(l.head); pc >= 0; pc = f.following(pc) {
-		if f.code[pc].Op() != bytecode.JumpSet {
+func (c *compiler) needsValue(l list) bool {
+	for pc := int(l.head); pc >= 0; pc = c.following(pc) {
+		if c.fn.code[pc].Op() != bytecode.JumpSet {
 			return true
 		}
 	}

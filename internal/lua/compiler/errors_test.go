@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/script/luagen"
+	"godwit/internal/lua/luagen"
 	"godwit/internal/testseed"
 )
 
@@ -97,7 +97,7 @@ func TestErrors(t *testing.T) {
 func TestErrorsAgainstLua(t *testing.T) {
 	r := testseed.Rand(t)
 	srcs := snippets()
-	for range 1000 {
+	for range 600 {
 		srcs = append(srcs, luagen.Script(r), shuffled(r))
 	}
 	for _, l := range limits() {
@@ -122,7 +122,15 @@ func shuffled(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestBytecode checks that compiled code is refused.
+// TestBytecode checks that compiled code is refused, with Redis's message.
 func TestBytecode(t *testing.T) {
-	require.Equal(t, "c:1: bytecode is not loaded", message("\x1bLuaQ"))
+	require.Equal(t, "c:1: unexpected symbol near 'char(27)'", message("\x1bLuaQ"))
+}
+
+// TestName checks that messages and code may name the chunk differently.
+func TestName(t *testing.T) {
+	o := &Options{Name: "long"}
+	_, err := Compile("x", "short", o)
+	require.EqualError(t, err, "long:1: '=' expected near '<eof>'")
+	require.Equal(t, "short", compileNamed(t, "x = 1", "short", o).Source)
 }

@@ -26,7 +26,8 @@ type function struct {
 	pending    list // jumps that lead to the next instruction
 
 	constants []bytecode.Constant
-	places    map[bytecode.Constant]int // of the constants
+	strings   map[string]int            // the places of strings among the constants
+	places    map[bytecode.Constant]int // of others
 
 	line     int
 	lastLine int
@@ -83,9 +84,9 @@ func (c *compiler) close() *bytecode.Proto {
 		insertLines(f)
 	}
 	p := &bytecode.Proto{
-		Source: c.source, Code: slices.Clone(f.code), Lines: slices.Clone(f.lines),
-		Constants: slices.Clone(f.constants), Protos: slices.Clone(f.protos),
-		Upvalues: slices.Clone(f.upvalues), Locals: slices.Clone(f.locals),
+		Source: c.source, Code: take(&f.code), Lines: take(&f.lines),
+		Constants: take(&f.constants), Protos: take(&f.protos),
+		Upvalues: take(&f.upvalues), Locals: take(&f.locals),
 		Line: f.line, LastLine: f.lastLine, Params: f.params, Registers: f.registers,
 		Vararg: f.vararg, NeedsArg: f.needsArg,
 	}
@@ -110,17 +111,28 @@ func (c *compiler) clearArg() {
 	}
 }
 
+// take returns a list of a function for good. It copies the list, so that the next function can use
+// its memory, but for a very long one.
+func take[T any](list *[]T) []T {
+	s := *list
+	if len(s) < 1<<16 {
+		return slices.Clone(s)
+	}
+	*list = nil
+	return s
+}
+
 // recycle keeps the memory of a function that is done for the next one.
 func (c *compiler) recycle(f *function) {
-	const big = 1 << 10
-	if cap(f.code) > big || cap(f.constants) > big || cap(f.locals) > big || cap(f.protos) > big {
-		return // clearing it would take longer than making another
+	if len(f.strings)+len(f.places) > 1<<10 { // clearing them may take longer than new ones
+		f.strings, f.places = nil, nil
 	}
+	clear(f.strings)
 	clear(f.places)
 	*f = function{
 		code: f.code[:0], lines: f.lines[:0], protos: f.protos[:0], upvalues: f.upvalues[:0],
 		captured: f.captured[:0], locals: f.locals[:0], active: f.active[:0],
-		constants: f.constants[:0], places: f.places,
+		constants: f.constants[:0], strings: f.strings, places: f.places,
 	}
 	c.spare = append(c.spare, f)
 }
@@ -179,6 +191,7 @@ func (c *compiler) removeLocals(n int) {
 
 // upvalue returns the place of a captured variable among the upvalues of f.
 func (c *compiler) upvalue(f *function, b binding, name string) int {
+	c.walked += len(f.captured)
 	if i := slices.Index(f.captured, b); i >= 0 {
 		return i
 	}
@@ -187,6 +200,7 @@ func (c *compiler) upvalue(f *function, b binding, name string) int {
 		bl := f.outer.block
 		for bl != nil && bl.inScope > b.register {
 			bl = bl.outer
+			c.walked++
 		}
 		if bl != nil {
 			bl.upvalue = true

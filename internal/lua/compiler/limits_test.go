@@ -57,7 +57,7 @@ func limits() []limit {
 			strings.Repeat("b, ", 60)+"b)"), complex(198, "#local a #x = {"+
 			strings.Repeat("b, ", 120)+"b}"), complex(123, "x = {}, {#{a, #}#}#"),
 		{60, upvalues("function f() %s end"), "has more than 60 upvalues"},
-		{60, upvalues("x = function() return function()\n %s end end"), "has more than 60 upvalues"},
+		{60, upvalues("f(function() return function()\n %s end end)"), "has more than 60 upvalues"},
 	}
 }
 

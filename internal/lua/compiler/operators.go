@@ -300,6 +300,6 @@ func (c *compiler) not(e *exp) {
 		e.kind = expReloc
 	}
 	e.yes, e.no = e.no, e.yes
-	c.fn.dropValues(e.yes)
-	c.fn.dropValues(e.no)
+	c.dropValues(e.yes)
+	c.dropValues(e.no)
 }

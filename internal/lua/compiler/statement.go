@@ -140,6 +140,7 @@ func (c *compiler) breaks() {
 	bl := c.fn.block
 	for ; bl != nil && !bl.loop; bl = bl.outer {
 		captured = captured || bl.upvalue
+		c.walked++
 	}
 	if bl == nil {
 		c.syntaxError("no loop to break")

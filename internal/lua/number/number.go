@@ -122,6 +122,3 @@ func hexFloat(s string) (float64, bool) {
 
 // Mod returns a % b as Lua 5.1 computes it: the result has the sign of b.
 func Mod(a, b float64) float64 { return a - float64(math.Floor(a/b)*b) }
-
-// Pow returns a ^ b.
-func Pow(a, b float64) float64 { return math.Pow(a, b) }

@@ -94,7 +94,7 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 // first returns the byte with which all matches begin, if there is one.
 func (m *matcher) first() (c byte, ok bool) {
 	pat := m.pat
-	if len(pat) > 1 && pat[0] == '%' && classes[pat[1]]&(alpha|digit) == 0 {
+	if len(pat) > 1 && pat[0] == '%' && classes[pat[1]]&(alpha|decimal) == 0 {
 		pat = pat[1:]
 	} else if pat == "" || strings.IndexByte("%([.)$", pat[0]) >= 0 {
 		return 0, false

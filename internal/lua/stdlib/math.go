@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/number"
 )
 
 // radian is the number of radians per degree. As in C, it is the quotient of two doubles.
@@ -18,7 +19,7 @@ func OpenMath(s *lua.State) {
 		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(math.Exp)},
 		{"floor", unary(math.Floor)}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
 		{"ldexp", mathLdexp}, {"log10", invalid(log10, 1)}, {"log", unary(math.Log)},
-		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", binary(math.Pow)},
+		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", binary(number.Pow)},
 		{"rad", unary(func(x float64) float64 { return x * radian })}, {"random", r.random},
 		{"randomseed", r.randomSeed}, {"sinh", unary(math.Sinh)}, {"sin", unary(math.Sin)},
 		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(math.Tanh)}, {"tan", unary(math.Tan)}})
@@ -49,7 +50,8 @@ func invalid(f func(float64) float64, sign float64) func(t *lua.Thread) int {
 func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
 	nan := lua.Number(math.Copysign(math.NaN(), -1))
 	return func(t *lua.Thread) int {
-		x, y := t.Number(1), t.Number(2)
+		y := t.Number(2) // compilers for C tend to have the last argument checked first
+		x := t.Number(1)
 		if z := f(x, y); z == z {
 			t.Push(lua.Number(z))
 		} else if x != x {
@@ -80,7 +82,8 @@ func mathFrexp(t *lua.Thread) int {
 }
 
 func mathLdexp(t *lua.Thread) int {
-	t.Push(lua.Number(math.Ldexp(t.Number(1), cInt(t, 2))))
+	e := cInt(t, 2)
+	t.Push(lua.Number(math.Ldexp(t.Number(1), e)))
 	return 1
 }
 

@@ -19,9 +19,6 @@ func OpenString(s *lua.State) {
 	s.Strings.SetString("__index", lua.TableValue(tab))
 }
 
-// maxResults is how many values a function of Go can have on its stack.
-const maxResults = 8000
-
 // bytesPerStep is how many bytes a simple loop handles in the time of a step.
 const bytesPerStep = 64
 
