@@ -21,18 +21,50 @@ func (t *Table) Node(i int) (k, v Value) {
 // elements may be stored in Array.
 func (t *Thread) NewArray(n int) *Table { return t.NewTable(nodesFor(n), 0) }
 
+// ExtendArray makes the array of a table, which must have no other keys, as large as if n elements
+// had been set one by one.
+func (t *Thread) ExtendArray(tab *Table, n int) {
+	if n <= len(tab.array) {
+		return
+	}
+	if err := tab.resize(&t.s.Budget, nodesFor(n), 0); err != nil {
+		t.stop(err)
+		panic(raising{})
+	}
+}
+
 // PopArray gives the keys from first on the last n values of the stack, which it removes. The table
 // must have the keys below first and no others.
 func (t *Thread) PopArray(tab *Table, first, n int) {
-	if last := first + n - 1; last > len(tab.array) {
-		if err := tab.resize(&t.s.Budget, nodesFor(last), 0); err != nil {
+	t.ExtendArray(tab, first+n-1)
+	copy(tab.array[first-1:], t.stack[t.top-n:t.top])
+	t.top -= n
+	t.Spend(n)
+}
+
+// PopPair gives a table the last two values of the stack, a key and its value, which it removes.
+func (t *Thread) PopPair(tab *Table) {
+	k, v := t.stack[t.top-2], t.stack[t.top-1]
+	if k.IsString() {
+		t.setString(tab, k, v)
+	} else {
+		t.RawSet(tab, k, v)
+	}
+	t.top -= 2
+	t.Spend(1)
+}
+
+func (t *Thread) setString(tab *Table, k, v Value) {
+	hash := HashString(k.Str())
+	p := tab.findStr(k, hash)
+	if p == nil {
+		var err error
+		if p, err = tab.add(&t.s.Budget, k, hash); err != nil {
 			t.stop(err)
 			panic(raising{})
 		}
 	}
-	copy(tab.array[first-1:], t.stack[t.top-n:t.top])
-	t.top -= n
-	t.Spend(n)
+	p.set(v)
 }
 
 // MaxPairs is how many pairs PopPairs takes.
@@ -69,10 +101,7 @@ func (t *Thread) PopPairs(n int) *Table {
 func (t *Thread) pairs(pairs []Value) *Table {
 	tab := t.NewTable(0, 0)
 	for i := 0; i < len(pairs); i += 2 {
-		if err := tab.set(pairs[i], pairs[i+1], &t.s.Budget); err != nil {
-			t.stop(err)
-			panic(raising{})
-		}
+		t.setString(tab, pairs[i], pairs[i+1])
 	}
 	return tab
 }

@@ -114,7 +114,7 @@ func (d *debugger) hook(t *lua.Thread, line int) {
 	d.send()
 	if !d.prompt(t) && late {
 		t.Raise(lua.TableValue(errorTable(
-			"timeout during Lua debugging with client closing connection")))
+			"ERR timeout during Lua debugging with client closing connection")))
 	}
 	d.resumed = time.Now()
 }

@@ -168,8 +168,12 @@ func (s *State) compile(src, chunk string, env *lua.Table, level int) (c *lua.Cl
 	if len(src) > maxSource {
 		return nil, CompileError(chunk + ":1: script too long")
 	}
-	p, err := compiler.Compile(src, chunk, &compiler.Options{Constant: s.constant,
-		Library: env != s.L.Globals, Level: level, Grow: s.grow, Lines: s.debug != nil})
+	o := &compiler.Options{Constant: s.constant, Library: env != s.L.Globals, Level: level,
+		Grow: s.grow}
+	if s.debug != nil { // the lines are those of the code that Lua's compiler makes
+		o.Constant, o.Lines = nil, true
+	}
+	p, err := compiler.Compile(src, chunk, o)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (m *matcher) first() (c byte, ok bool) {
 type iteration struct {
 	matcher
 	native lua.Native
-	keeps  [2]lua.Value
+	holds  [2]lua.Value
 	at     int
 }
 
@@ -120,8 +120,8 @@ func stringGmatch(t *lua.Thread) int {
 	src, pat := t.String(1), t.String(2)
 	t.Grow(iterationBytes)
 	g := &iteration{matcher: matcher{src: src, pat: cut(pat)}}
-	g.keeps = [2]lua.Value{lua.String(src), lua.String(pat)}
-	g.native = lua.Native{Name: "gmatch", Fn: g.next, Holds: g.keeps[:]}
+	g.holds = [2]lua.Value{lua.String(src), lua.String(pat)}
+	g.native = lua.Native{Name: "gmatch", Fn: g.next, Holds: g.holds[:]}
 	t.Push(lua.NativeValue(&g.native))
 	return 1
 }

@@ -219,7 +219,9 @@ func (c calls) call() string {
 			c.or(c.number())}
 		args = args[:3+c.IntN(2)]
 	case "rep":
-		args = []string{subject, c.or(pick(c, "0", "1", "2", "3", "40", "-1", "0/0", "2^32+1"))}
+		// numbers beyond these would take lua5.1 gigabytes
+		args = []string{subject, pick(c, "0", "1", "2", "3", "40", "-1", "-0.5", "2.9", "0/0", "2^32+1",
+			"1/0", "nil", "true", "{}", literal("2"), literal(" 0x3 "), literal("x"))}
 	default:
 		args = []string{subject}
 	}
