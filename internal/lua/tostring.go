@@ -12,7 +12,7 @@ func (t *Thread) ToString(v Value) Value {
 	case KindString:
 		return v
 	case KindNumber:
-		return String(string(AppendNumber(nil, v.Num())))
+		return String(numberText(v.Num()))
 	case KindBool:
 		return String(strconv.FormatBool(v.Truthy()))
 	case KindNil:

@@ -27,22 +27,30 @@ const (
 	position = -2 // of a capture without content
 )
 
-// matcher matches one pattern. It lives on the stack of the function that searches, so it is small.
+// matcher matches one pattern. It lives on the stack of the function that searches.
 type matcher struct {
 	t        *lua.Thread
 	src, pat string
-	level    int // captures that have begun
 	steps    int
+	*found
+}
+
+// found is what a matcher has found out. Matchers share it: one of them is in use at a time.
+type found struct {
+	level    int // captures that have begun
 	captures [maxCaptures]capture
 	sets     [2]patternSet // those used last
 	older    uint8         // which of them is replaced next
 }
 
-// patternSet is a set in a pattern.
-type patternSet struct {
-	bytes   byteSet
-	at, end int // where it begins and ends; end is 0 if there is none
+// matcher returns a matcher for a subject and a pattern.
+func (a *scratch) matcher(t *lua.Thread, src, pat string) matcher {
+	a.forget()
+	return matcher{t: t, src: src, pat: pat, found: &a.found}
 }
+
+// forget makes room for what another matcher finds out.
+func (f *found) forget() { f.sets[0].end, f.sets[1].end = 0, 0 }
 
 func (m *matcher) fail(msg string) { m.t.Error(msg) }
 
@@ -57,64 +65,6 @@ func (m *matcher) spend() {
 	n := m.steps
 	m.steps = 0
 	m.t.Spend(n / 2)
-}
-
-// set returns the set that begins at p.
-func (m *matcher) set(p int) *patternSet {
-	for i := range m.sets {
-		if s := &m.sets[i]; s.at == p && s.end != 0 {
-			return s
-		}
-	}
-	return m.readSet(p)
-}
-
-func (m *matcher) readSet(p int) *patternSet {
-	end := m.setEnd(p)
-	s := &m.sets[m.older&1]
-	m.older++
-	*s = patternSet{at: p, end: end}
-	p++
-	negative := m.pat[p] == '^'
-	if negative {
-		p++
-	}
-	for last := end - 1; p < last; p++ {
-		switch c := m.pat[p]; {
-		case c == '%':
-			p++
-			s.bytes.addEscape(m.pat[p])
-		case p+2 < last && m.pat[p+1] == '-':
-			s.bytes.addRange(c, m.pat[p+2])
-			p += 2
-		default:
-			s.bytes.addRange(c, c)
-		}
-	}
-	if negative {
-		for i := range s.bytes {
-			s.bytes[i] = ^s.bytes[i]
-		}
-	}
-	return s
-}
-
-// setEnd returns where the set that begins at p ends. A bracket that comes first is an element.
-func (m *matcher) setEnd(p int) int {
-	pat := m.pat
-	if p++; p < len(pat) && pat[p] == '^' {
-		p++
-	}
-	for first := true; p < len(pat) && (first || pat[p] != ']'); first = false {
-		if pat[p] == '%' && p+1 < len(pat) {
-			p++
-		}
-		p++
-	}
-	if p >= len(pat) {
-		m.fail("malformed pattern (missing ']')")
-	}
-	return p + 1
 }
 
 // single reports whether c matches the class that begins at p.

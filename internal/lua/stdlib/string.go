@@ -8,11 +8,11 @@ import (
 
 // OpenString adds the table string to the globals and makes it the index of all strings.
 func OpenString(s *lua.State) {
-	b := &buffer{}
+	a := &scratch{}
 	tab := library(s, "string", []function{{"byte", stringByte}, {"char", stringChar},
-		{"dump", stringDump}, {"find", stringFind}, {"format", b.format},
-		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", b.gsub}, {"len", stringLen},
-		{"lower", stringLower}, {"match", stringMatch}, {"rep", stringRep},
+		{"dump", stringDump}, {"find", a.find}, {"format", a.format},
+		{"gfind", a.gmatch}, {"gmatch", a.gmatch}, {"gsub", a.gsub}, {"len", stringLen},
+		{"lower", stringLower}, {"match", a.match}, {"rep", stringRep},
 		{"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper}})
 	tab.SetString("gfind", tab.GetString("gmatch")) // one function with two names
 	s.Strings = lua.NewTable(0, 1)
@@ -67,8 +67,7 @@ func stringSub(t *lua.Thread) int {
 	if from > to {
 		from, to = 1, 0
 	}
-	t.Push(part(t, s, from-1, to))
-	return 1
+	return t.Return(part(t, s, from-1, to))
 }
 
 func stringByte(t *lua.Thread) int {
@@ -92,16 +91,14 @@ func stringByte(t *lua.Thread) int {
 func stringChar(t *lua.Thread) int {
 	n := t.Top()
 	if n == 1 {
-		t.Push(single(charAt(t, 1)))
-		return 1
+		return t.Return(single(charAt(t, 1)))
 	}
 	t.Grow(n)
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = charAt(t, i+1)
 	}
-	t.Push(lua.Bytes(b))
-	return 1
+	return t.Return(lua.Bytes(b))
 }
 
 // charAt returns argument n, which must be a byte.
@@ -121,8 +118,7 @@ func stringDump(t *lua.Thread) int {
 }
 
 func stringLen(t *lua.Thread) int {
-	t.Push(lua.Int(len(t.String(1))))
-	return 1
+	return t.Return(lua.Int(len(t.String(1))))
 }
 
 func stringLower(t *lua.Thread) int { return flipCase(t, 'A') }
@@ -138,16 +134,14 @@ func flipCase(t *lua.Thread, first byte) int {
 		i++
 	}
 	if i == len(s) {
-		t.Push(lua.String(s))
-		return 1
+		return t.Return(lua.String(s))
 	}
 	t.Grow(len(s))
 	b := []byte(s)
 	for i, c := range b {
 		b[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
 	}
-	t.Push(lua.Bytes(b))
-	return 1
+	return t.Return(lua.Bytes(b))
 }
 
 func stringReverse(t *lua.Thread) int {
@@ -158,24 +152,20 @@ func stringReverse(t *lua.Thread) int {
 	for i, last := 0, len(s)-1; i < len(s); i++ {
 		b[last-i] = s[i]
 	}
-	t.Push(lua.Bytes(b))
-	return 1
+	return t.Return(lua.Bytes(b))
 }
 
 func stringRep(t *lua.Thread) int {
 	s, n := t.String(1), cInt(t, 2)
 	if n <= 0 || s == "" {
-		t.Push(lua.String(""))
-		return 1
+		return t.Return(lua.String(""))
 	}
 	if n == 1 {
-		t.Push(lua.String(s))
-		return 1
+		return t.Return(lua.String(s))
 	}
 	if n > lua.MaxString/len(s) {
 		t.Error("resulting string too large")
 	}
 	t.Grow(n * len(s))
-	t.Push(lua.String(strings.Repeat(s, n)))
-	return 1
+	return t.Return(lua.String(strings.Repeat(s, n)))
 }
