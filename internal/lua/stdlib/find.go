@@ -92,12 +92,16 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 // firstByte returns the byte with which all matches begin, if there is one.
 func (m *matcher) firstByte() (c byte, ok bool) {
 	pat := m.pat
-	if len(pat) > 1 && pat[0] == '%' && classes[pat[1]]&(alpha|digit) == 0 {
-		pat = pat[1:]
-	} else if pat == "" || strings.IndexByte("%([.)$", pat[0]) >= 0 {
+	if pat == "" {
 		return 0, false
 	}
-	if len(pat) > 1 && (pat[1] == '*' || pat[1] == '?' || pat[1] == '-') {
+	if classes[pat[0]]&leading != 0 {
+		if len(pat) == 1 || pat[0] != '%' || classes[pat[1]]&(alpha|digit) != 0 {
+			return 0, false
+		}
+		pat = pat[1:]
+	}
+	if len(pat) > 1 && classes[pat[1]]&suffix != 0 && pat[1] != '+' {
 		return 0, false
 	}
 	return pat[0], true

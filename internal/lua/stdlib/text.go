@@ -5,6 +5,7 @@ import "godwit/internal/lua"
 // scratch is what the functions of strings use again and again. There is one for a State.
 type scratch struct {
 	buffer []byte // for strings of unknown length that are being made
+	recent
 	found
 }
 
