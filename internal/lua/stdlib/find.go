@@ -26,8 +26,8 @@ func (a *scratch) first(t *lua.Thread, positions bool) int {
 		t.Push(lua.Int(at + i + len(pat)))
 		return 2
 	}
-	m := a.matcher(t, src, cut(pat))
-	anchored := m.anchor()
+	pat, anchored := strings.CutPrefix(cut(pat), "^")
+	m := a.matcher(t, src, pat)
 	from, to := m.search(at, anchored)
 	switch {
 	case from < 0:
@@ -53,13 +53,6 @@ func isPlain(pat string) bool {
 	return true
 }
 
-// anchor removes the anchor of a pattern, and reports whether there was one.
-func (m *matcher) anchor() bool {
-	pat, ok := strings.CutPrefix(m.pat, "^")
-	m.pat = pat
-	return ok
-}
-
 // search returns the first match that begins at a position or, unless anchored, behind it. from is
 // -1 if there is none.
 func (m *matcher) search(at int, anchored bool) (from, to int) {
@@ -70,10 +63,9 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 		}
 		return at, to
 	}
-	first, skip := m.firstByte()
 	for ; at <= len(m.src); at++ {
-		if skip {
-			i := strings.IndexByte(m.src[at:], first)
+		if m.hasLead {
+			i := strings.IndexByte(m.src[at:], m.lead)
 			m.step(max(i, 0) / bytesPerStep)
 			if i < 0 {
 				break
@@ -87,24 +79,6 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 		}
 	}
 	return -1, -1
-}
-
-// firstByte returns the byte with which all matches begin, if there is one.
-func (m *matcher) firstByte() (c byte, ok bool) {
-	pat := m.pat
-	if pat == "" {
-		return 0, false
-	}
-	if classes[pat[0]]&leading != 0 {
-		if len(pat) == 1 || pat[0] != '%' || classes[pat[1]]&(alpha|digit) != 0 {
-			return 0, false
-		}
-		pat = pat[1:]
-	}
-	if len(pat) > 1 && classes[pat[1]]&suffix != 0 && pat[1] != '+' {
-		return 0, false
-	}
-	return pat[0], true
 }
 
 // iteration is the state of a loop over gmatch.
@@ -143,9 +117,9 @@ func (a *scratch) gsub(t *lua.Thread) int {
 	src, pat := t.String(1), t.String(2)
 	r := replacement{v: t.Arg(3)}
 	most := optCInt(t, 4, len(src)+1)
-	m := a.matcher(t, src, cut(pat))
+	pat, anchored := strings.CutPrefix(cut(pat), "^")
+	m := a.matcher(t, src, pat)
 	r.check(t)
-	anchored := m.anchor()
 	var x text
 	at, done, n := 0, 0, 0
 	for n < most {
@@ -226,12 +200,12 @@ func (r *replacement) ask(x *text, m *matcher, from, to int) lua.Value {
 	defer func() { s.Held -= held }()
 	if r.v.IsTable() {
 		v := t.Index(r.v, m.value(0, from, to))
-		m.forget() // a metamethod may have searched
+		m.use(m.pat) // a metamethod may have searched
 		return v
 	}
 	t.Push(r.v)
 	t.Call(m.push(from, to, true), 1)
-	m.forget() // the function may have searched
+	m.use(m.pat) // the function may have searched
 	return t.Pop()
 }
 

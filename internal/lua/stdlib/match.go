@@ -36,22 +36,18 @@ type matcher struct {
 	*scratch
 }
 
+// matcher returns a matcher for a subject and a pattern, which is what follows an anchor.
+func (a *scratch) matcher(t *lua.Thread, src, pat string) matcher {
+	a.use(pat)
+	return matcher{t: t, src: src, pat: pat, scratch: a}
+}
+
 // found is what a matcher has found out. Matchers share it: one of them is in use at a time.
 type found struct {
 	level    int // captures that have begun
 	captures [maxCaptures]capture
-	sets     [2]patternSet // those used last
-	older    uint8         // which of them is replaced next
+	pattern
 }
-
-// matcher returns a matcher for a subject and a pattern.
-func (a *scratch) matcher(t *lua.Thread, src, pat string) matcher {
-	a.forget()
-	return matcher{t: t, src: src, pat: pat, scratch: a}
-}
-
-// forget makes room for what another matcher finds out.
-func (f *found) forget() { f.sets[0].end, f.sets[1].end = 0, 0 }
 
 func (m *matcher) fail(msg string) { m.t.Error(msg) }
 
