@@ -14,7 +14,7 @@ type exp struct {
 	aux  int     // of expIndexed: the key
 	num  float64 // of expNumber
 	// If the value is that of "a and b" or such, jumps lead from it to where it is true or false.
-	yes, no list
+	yes, no       list
 	global, field string // of expRef; the field may be empty
 }
 
