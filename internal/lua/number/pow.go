@@ -17,12 +17,16 @@ func Pow(x, y float64) float64 {
 	switch a := math.Abs(x); {
 	case y == 2:
 		return x * x
+	case x != x && math.Mod(math.Abs(y), 2) == 1:
+		return math.Copysign(x, 1) // the sign of this NaN is C's, and shows
 	case y == 1:
 		return x
 	case y == 0.5 && x > 0:
 		return math.Sqrt(x)
 	case x != x && y != 0 || y != y && x != 1:
 		return x + y
+	case x < 0 && a <= math.MaxFloat64 && math.Trunc(y) != y:
+		return (x - x) / (x - x) // the sign of this NaN is the processor's
 	case a == 0 || a == 1 || a > math.MaxFloat64 || y == 0 ||
 		math.Abs(y) > 1<<63:
 		return math.Pow(x, y)
@@ -30,8 +34,6 @@ func Pow(x, y float64) float64 {
 		return wholePow(x, int(y))
 	case x > 0:
 		return positivePow(x, y)
-	case math.Trunc(y) != y:
-		return (x - x) / (x - x) // the sign of this NaN is the processor's
 	case math.Mod(y, 2) == 0:
 		return positivePow(a, y)
 	default:
