@@ -90,7 +90,7 @@ func (t *Thread) Any(n int) Value {
 // PushString pushes a new string. Its bytes are copied, and accounted for.
 func (t *Thread) PushString(b []byte) {
 	t.Grow(len(b))
-	t.Push(String(string(b)))
+	t.Push(t.s.NewString(b))
 }
 
 // ToText converts a string or a number as Lua does.

@@ -121,7 +121,7 @@ func (d *jsonDecoder) unescape(start int) (lua.Value, bool) {
 		case '"':
 			d.pos++
 			d.t.Grow(len(buf))
-			v := lua.String(string(buf))
+			v := d.t.State().NewString(buf)
 			if d.buf = buf; cap(buf) > keptBuffer {
 				d.buf = nil
 			}

@@ -45,7 +45,9 @@ func part(t *lua.Thread, src string, from, to int) lua.Value {
 		return lua.String(src)
 	default:
 		t.Grow(n)
-		return lua.String(strings.Clone(src[from:to]))
+		b := t.State().Room(n)
+		copy(b, src[from:to])
+		return lua.Bytes(b)
 	}
 }
 
@@ -93,7 +95,7 @@ func stringChar(t *lua.Thread) int {
 		return 1
 	}
 	t.Grow(n)
-	b := make([]byte, n)
+	b := t.State().Room(n)
 	for i := range b {
 		b[i] = charAt(t, i+1)
 	}
@@ -139,8 +141,9 @@ func flipCase(t *lua.Thread, first byte) int {
 		return 1
 	}
 	t.Grow(len(s))
-	b := []byte(s)
-	for i, c := range b {
+	b := t.State().Room(len(s))
+	for i := range b {
+		c := s[i]
 		b[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
 	}
 	t.Push(lua.Bytes(b))
@@ -151,7 +154,7 @@ func stringReverse(t *lua.Thread) int {
 	s := t.String(1)
 	t.Spend(len(s) / bytesPerStep)
 	t.Grow(len(s))
-	b := make([]byte, len(s))
+	b := t.State().Room(len(s))
 	for i, last := 0, len(s)-1; i < len(s); i++ {
 		b[last-i] = s[i]
 	}

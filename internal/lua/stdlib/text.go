@@ -38,7 +38,7 @@ func (b *buffer) end(x *text) lua.Value {
 		return single(x.b[0])
 	}
 	x.account(n)
-	return lua.String(string(x.b))
+	return x.t.State().NewString(x.b)
 }
 
 // add adds a string.
