@@ -12,6 +12,7 @@ type State struct {
 	current *Thread // that runs
 	texts   eventNames
 	text    []byte // buffer for strings being made
+	arena   arena
 	spare   []stacks
 
 	shapes   *shapes   // see PopPairs
@@ -66,6 +67,7 @@ func (s *State) Reset() {
 	}
 	t.top, t.high = 0, 0
 	s.current = t
+	s.arena.reset()
 }
 
 // What is kept of a stack from one run to the next.
