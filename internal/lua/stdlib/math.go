@@ -14,7 +14,8 @@ var radian = func(pi float64) float64 { return pi / 180 }(math.Pi)
 func OpenMath(s *lua.State) {
 	r := &rand48{rand48Start}
 	tab := library(s, "math", []function{{"abs", mathAbs}, {"acos", invalid(number.Acos, 1)},
-		{"asin", invalid(number.Asin, 1)}, {"atan2", binary(number.Atan2)}, {"atan", unary(number.Atan)},
+		{"asin", invalid(number.Asin, 1)}, {"atan2", binary(number.Atan2)},
+		{"atan", unary(number.Atan)},
 		{"ceil", unary(math.Ceil)}, {"cosh", unary(number.Cosh)}, {"cos", unary(number.Cos)},
 		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(number.Exp)},
 		{"floor", unary(math.Floor)}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
