@@ -7,7 +7,6 @@ require (
 	github.com/spaolacci/murmur3 v1.1.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tidwall/redcon v1.6.2
-	github.com/yuin/gopher-lua v1.1.1
 	github.com/zeebo/xxh3 v1.1.0
 	golang.org/x/sys v0.49.0
 )

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"godwit/internal/config"
+	"godwit/internal/lua/redislib"
 	"godwit/internal/persist"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 	"godwit/internal/server"
 	"godwit/internal/vfs"
 )
@@ -87,7 +87,7 @@ func check(args []string) int {
 func libraries() func(code []byte) error {
 	num, _ := config.VersionNum(config.CompatVersion)
 	options := script.Options{Version: config.CompatVersion, VersionNum: num}
-	fs := script.NewFunctions(noServer{}, options, lualib.Open)
+	fs := script.NewFunctions(noServer{}, options, redislib.Open)
 	return func(code []byte) error {
 		_, err := fs.Load(code, false)
 		return err

@@ -187,7 +187,7 @@ func listLibrary(c *engine.Ctx, l *script.Library, code bool) {
 	}
 	if code {
 		c.BulkString("library_code")
-		c.Bulk(l.Code)
+		c.BulkString(l.Code)
 	}
 }
 

@@ -24,7 +24,7 @@ func (e *Engine) FunctionSources() [][]byte {
 	}
 	var all [][]byte
 	for _, l := range e.script.functions.Libraries() {
-		all = append(all, l.Code)
+		all = append(all, []byte(l.Code))
 	}
 	return all
 }

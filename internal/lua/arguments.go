@@ -102,7 +102,7 @@ func (t *Thread) Any(n int) Value {
 // PushString pushes a new string. Its bytes are copied, and accounted for.
 func (t *Thread) PushString(b []byte) {
 	t.Grow(len(b))
-	t.Push(String(string(b)))
+	t.Push(t.s.NewString(b))
 }
 
 // ToText converts a string or a number as Lua does.
@@ -111,7 +111,8 @@ func ToText(v Value) (string, bool) {
 	case v.IsString():
 		return v.Str(), true
 	case v.IsNumber():
-		return numberText(v.Num()), true
+		var b [numberSize]byte
+		return string(AppendNumber(b[:0], v.Num())), true
 	}
 	return "", false
 }

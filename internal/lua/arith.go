@@ -203,13 +203,27 @@ func AppendNumber(b []byte, n float64) []byte {
 	if i := int64(n); float64(i) == n && -1e14 < n && n < 1e14 && (i != 0 || !math.Signbit(n)) {
 		return strconv.AppendInt(b, i, 10)
 	}
+	if i := math.Abs(n)*1e4 + 0.5; i >= 1 && i < 1e14 {
+		// If this is the double nearest to i/10^4, 14 digits print it as that fraction.
+		if i := int64(i); float64(i)/1e4 == math.Abs(n) {
+			return appendFraction(b, n < 0, i)
+		}
+	}
 	return AppendG(b, n, 14)
 }
 
-// numberText returns a number as AppendNumber appends it.
-func numberText(n float64) string {
-	var b [numberSize]byte
-	return string(AppendNumber(b[:0], n))
+// appendFraction appends i/10^4, which is not whole.
+func appendFraction(b []byte, neg bool, i int64) []byte {
+	if neg {
+		b = append(b, '-')
+	}
+	b = append(strconv.AppendInt(b, i/1e4, 10), '.')
+	i %= 1e4
+	b = append(b, byte('0'+i/1000), byte('0'+i/100%10), byte('0'+i/10%10), byte('0'+i%10))
+	for b[len(b)-1] == '0' {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 // AppendG appends a number in the form of C's %g.

@@ -3,6 +3,8 @@ package lua
 import (
 	"strconv"
 	"strings"
+
+	"godwit/internal/lua/bytecode"
 )
 
 // raising is what a function of Go panics with to raise the error Thread.thrown. The machine's loop
@@ -105,7 +107,12 @@ func (t *Thread) typeError(op string, v Value, reg int) bool {
 	f := &t.frames[t.depth-1]
 	kind, name := "", ""
 	if f.closure != nil && reg >= 0 {
-		kind, name = f.closure.fn.nameOf(reg, int(f.pc)-1)
+		fn, pc := f.closure.fn, int(f.pc)-1
+		if in := fn.code[pc]; in.Op() == bytecode.CallK {
+			kind, name = fn.refName(in.D())
+		} else {
+			kind, name = fn.nameOf(reg, pc)
+		}
 	}
 	if kind == "" {
 		return t.raise("attempt to " + op + " a " + v.TypeName() + " value")
@@ -114,10 +121,11 @@ func (t *Thread) typeError(op string, v Value, reg int) bool {
 		" value)")
 }
 
-// compareError begins to raise the error for two values that cannot be compared.
+// compareError begins to raise the error for two values that cannot be compared. Lua looks at the
+// third letter only of the types' names, which thread and string share.
 func (t *Thread) compareError(a, b Value) bool {
 	x, y := a.TypeName(), b.TypeName()
-	if x == y {
+	if x[2] == y[2] {
 		return t.raise("attempt to compare two " + x + " values")
 	}
 	return t.raise("attempt to compare " + x + " with " + y)

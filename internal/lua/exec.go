@@ -320,9 +320,9 @@ enter:
 				t.top = at + b
 			}
 			f.pc = int32(pc)
-			if n := k[in.D()].native(); n.special < specialPcall {
+			if v := &k[in.D()]; v.n == bitsNative && v.native().special < specialPcall {
 				if t.depth < len(t.frames) {
-					if o := t.callNative(n, at, int(in.C())-1, framePlain, t.nested); o != running {
+					if o := t.callNative(v.native(), at, int(in.C())-1, framePlain, t.nested); o != running {
 						return o
 					}
 					f = &t.frames[t.depth-1]

@@ -92,7 +92,7 @@ func (t *Thread) unwind(level int) bool {
 
 // uncaught tells the host of an error that ends its script, once, while the frames are there.
 func (t *Thread) uncaught() {
-	for i := t.depth - 1; i >= 0; i-- {
+	for i := t.depth - 1; i >= 0 && t.s.Ended() == nil; i-- {
 		if t.frames[i].kind&frameProtected != 0 {
 			return
 		}

@@ -24,7 +24,7 @@ func (t *Thread) slow(in bytecode.Instr, base int) outcome {
 		ok = t.setList(a, int(in.B()), in.D())
 	case bytecode.Closure:
 		var v Value
-		if v, ok = t.closure(t.frames[t.depth-1].closure, base, in.D()); ok {
+		if v, ok = t.closure(t.frames[t.depth-1].closure, base, in.D(), in.B() != 0); ok {
 			t.stack[a] = v
 		}
 	case bytecode.Close:

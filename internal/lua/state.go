@@ -12,6 +12,11 @@ type State struct {
 	current *Thread // that runs
 	texts   eventNames
 	text    []byte // buffer for strings being made
+	arena   arena
+	spare   []stacks
+
+	shapes   *shapes   // see PopPairs
+	interned *interned // see Intern
 }
 
 // Hooks are what the host adds. All may be nil.
@@ -62,6 +67,7 @@ func (s *State) Reset() {
 	}
 	t.top, t.high = 0, 0
 	s.current = t
+	s.arena.reset()
 }
 
 // What is kept of a stack from one run to the next.

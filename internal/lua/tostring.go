@@ -12,7 +12,8 @@ func (t *Thread) ToString(v Value) Value {
 	case KindString:
 		return v
 	case KindNumber:
-		return String(numberText(v.Num()))
+		var room [32]byte
+		return t.s.NewString(AppendNumber(room[:0], v.Num()))
 	case KindBool:
 		return String(strconv.FormatBool(v.Truthy()))
 	case KindNil:
@@ -21,11 +22,11 @@ func (t *Thread) ToString(v Value) Value {
 	if h := t.metamethod(v, eventToString); !h.IsNil() {
 		return t.CallFunction(h, v)
 	}
-	return String(nameOfObject(v))
+	return String(ObjectName(v))
 }
 
-// nameOfObject returns the type and the identity of a value that refers to an object.
-func nameOfObject(v Value) string {
+// ObjectName returns the type and the identity of a value that refers to an object.
+func ObjectName(v Value) string {
 	if u := v.Userdata(); u != nil && u.Name != "" {
 		return "userdata: " + u.Name
 	}

@@ -33,14 +33,19 @@ func (t *Thread) close(slot int) {
 	}
 }
 
-// closure makes a function of the running one's prototype number i.
-func (t *Thread) closure(parent *Closure, base, i int) (Value, bool) {
+// closure makes a function of the running one's prototype number i. own says that it gets the
+// environment of the State, not that of the running one.
+func (t *Thread) closure(parent *Closure, base, i int, own bool) (Value, bool) {
 	fn := parent.fn.functions[i]
 	n := len(fn.proto.Upvalues)
 	if err := t.s.Grow(closureBytes + n*upvalueBytes); err != nil {
 		return Nil, t.stop(err)
 	}
-	c := newClosure(fn, parent.env, n)
+	env := parent.env
+	if own {
+		env = t.s.Globals
+	}
+	c := newClosure(fn, env, n)
 	if n > 0 {
 		for i, u := range fn.proto.Upvalues {
 			if u.InStack {

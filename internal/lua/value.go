@@ -192,6 +192,10 @@ func (v Value) Num() float64 { return bitsNumber(v.n) }
 // script runs must copy it.
 func (v Value) Str() string { return unsafe.String((*byte)(v.p), v.n&maskLen) }
 
+// Borrow returns the bytes of the string that v is. Nobody may change them, or keep them longer
+// than v's script runs.
+func (v Value) Borrow() []byte { return unsafe.Slice((*byte)(v.p), v.n&maskLen) }
+
 // Len returns the length of the string that v is.
 func (v Value) Len() int { return int(v.n & maskLen) }
 
@@ -259,6 +263,12 @@ func (v *Value) set(w Value) {
 	}
 	*v = w
 }
+
+// Identity tells tables, functions and threads apart. It keeps what it refers to.
+type Identity struct{ p unsafe.Pointer }
+
+// Identity returns what identifies a table, a function or a thread.
+func (v Value) Identity() Identity { return Identity{v.p} }
 
 // address identifies what v refers to, for the hash of a table and for tostring.
 func (v Value) address() uintptr { return uintptr(v.p) }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/redislib"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 )
 
 // sizedScripts returns scripts of many kinds by name.
@@ -72,7 +72,7 @@ func TestMemoryOfLibraries(t *testing.T) {
 		"calls":  strings.Repeat("redis.call('set', 'a', 'b')\n", 300),
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := script.NewFunctions(new(fake), script.Options{Version: "7.2.4"}, lualib.Open)
+			f := script.NewFunctions(new(fake), script.Options{Version: "7.2.4"}, redislib.Open)
 			const n = 20
 			before := heapInUse()
 			for i := range n {

@@ -1,6 +1,6 @@
 package script
 
-import lua "github.com/yuin/gopher-lua"
+import "godwit/internal/lua"
 
 // This file counts what functions keep between calls: the tables and strings behind the local
 // variables of their libraries. The machine does not count them, so a walk does, a little at each
@@ -32,11 +32,9 @@ func (f *Functions) Count() {
 		if k.rest = max(k.rest-1, 0); k.rest > 0 || !k.stale && k.set == f.memory {
 			return
 		}
-		k.walk, k.stale, k.set = &walk{seen: map[any]bool{}}, false, f.memory
+		k.walk, k.stale, k.set = &walk{seen: map[lua.Identity]bool{}}, false, f.memory
 		for _, l := range f.libraries {
-			for _, fn := range l.Functions {
-				k.walk.value(fn.callback)
-			}
+			l.callbacks(k.walk.value)
 		}
 	}
 	k.walk.ticks++
@@ -47,31 +45,28 @@ func (f *Functions) Count() {
 	k.bytes, k.rest, k.walk = k.walk.bytes, keptRest*k.walk.ticks, nil
 }
 
-// walk counts the bytes reachable from some values. Beyond keptMost tables and functions it
-// extrapolates from those it has met. It may miss what changes between two steps until the next
-// walk.
+// walk counts the bytes reachable from some values. Beyond keptMost values it extrapolates from
+// those it has met. It may miss what changes between two steps until the next walk.
 type walk struct {
-	seen  map[any]bool
-	todo  []lua.LValue
-	table *lua.LTable // whose entries are being counted; nil: none
-	key   lua.LValue  // the entry counted last
+	seen  map[lua.Identity]bool
+	todo  []lua.Value
+	table *lua.Table // whose entries are being counted; nil: none
+	at    int        // the entry to count next; see lua.Table.NextIndex
 	done  int
 	ticks int
 	bytes int64
 }
 
-func (w *walk) value(v lua.LValue) {
-	switch v := v.(type) {
-	case lua.LString:
-		w.bytes += int64(len(v))
-	case *lua.LTable:
-		if !w.seen[v] {
-			w.seen[v] = true
-			w.todo = append(w.todo, v)
+func (w *walk) value(v lua.Value) {
+	switch v.Kind() {
+	case lua.KindString:
+		w.bytes += int64(v.Len())
+	case lua.KindTable, lua.KindClosure, lua.KindThread:
+		if t := v.Table(); t != nil && t.ReadOnly {
+			return // a library
 		}
-	case *lua.LFunction:
-		if v != nil && !v.IsG && !w.seen[v] {
-			w.seen[v] = true
+		if id := v.Identity(); !w.seen[id] {
+			w.seen[id] = true
 			w.todo = append(w.todo, v)
 		}
 	}
@@ -95,34 +90,31 @@ func (w *walk) step(n int) (done bool) {
 	return false
 }
 
-// next moves on to the next table or function.
+// next moves on to the next value.
 func (w *walk) next() {
 	v := w.todo[len(w.todo)-1]
 	w.todo = w.todo[:len(w.todo)-1]
 	w.done++
-	switch v := v.(type) {
-	case *lua.LTable:
-		w.bytes += 128
-		w.value(v.Metatable)
-		w.table, w.key = v, lua.LNil
-	case *lua.LFunction:
-		w.bytes += 96
-		for _, u := range v.Upvalues {
-			w.bytes += 48
-			w.value(u.Value())
+	if t := v.Table(); t != nil {
+		w.bytes += int64(t.Bytes())
+		if t.Metatable != nil {
+			w.value(lua.TableValue(t.Metatable))
 		}
-	}
-}
-
-// entry counts the next entry of the table.
-func (w *walk) entry() {
-	k, v := w.table.Next(w.key)
-	if k == lua.LNil {
-		w.table, w.key = nil, nil
+		w.table, w.at = t, 0
 		return
 	}
-	w.bytes += 64
+	w.bytes += int64(lua.Refs(v, w.value))
+}
+
+// entry counts the next entry of the table. If the table has changed since, it counts some twice or
+// not at all.
+func (w *walk) entry() {
+	i, k, v := w.table.NextIndex(w.at)
+	if i == 0 {
+		w.table = nil
+		return
+	}
 	w.value(k)
 	w.value(v)
-	w.key = k
+	w.at = i
 }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
-	"godwit/internal/script/lualib"
 )
 
 // TestKeptByFunctions checks that what libraries keep is counted in bounded steps, and again when
 // functions have run or libraries have changed.
 func TestKeptByFunctions(t *testing.T) {
-	f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
+	f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
 	load := func(name, code string) {
 		t.Helper()
 		_, err := f.Load([]byte("#!lua name="+name+"\n"+code), true)
@@ -48,8 +48,8 @@ redis.register_function('cycle', function() kept.self = kept; kept[kept] = {kept
 	call("fill")
 	require.Greater(t, count(), 20, "a step looks at a bounded number of values")
 	full := f.kept.bytes
-	require.Greater(t, full-empty, int64(50_000*(64+128+64)))
-	require.Less(t, full-empty, int64(50_000*(64+128+64)*2))
+	require.Greater(t, full-empty, int64(50_000*(16+64+40+2)))
+	require.Less(t, full-empty, int64(50_000*(16+64+40+2)*2))
 	call("cycle")
 	settle()
 	require.InDelta(t, full, f.kept.bytes, 1000)

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	lua "github.com/yuin/gopher-lua"
 
+	"godwit/internal/lua"
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 )
 
 // TestSyntaxErrorInNestedFunction checks that an error in a function within a for unwinds through
@@ -53,7 +53,7 @@ func TestPanicReachesCaller(t *testing.T) {
 		"table.sort({2, 1}, function() redis.call('x') end)",
 		"return ('a'):gsub('a', function() redis.call('x') end)",
 	} {
-		h := script.NewHost(&faulty{}, script.Options{}, lualib.Open)
+		h := script.NewHost(&faulty{}, script.Options{}, redislib.Open)
 		sc, err := h.Load([]byte(src), false)
 		require.NoError(t, err)
 		var w resp.Writer
@@ -78,8 +78,9 @@ func TestPanicOfLibrary(t *testing.T) {
 		"pcall(coroutine.wrap(function() fault() end)) return 1",
 	} {
 		c := &faulty{}
-		h := script.NewHost(c, script.Options{}, lualib.Open, func(L *lua.LState) {
-			L.SetGlobal("fault", L.NewFunction(func(*lua.LState) int { panic("fault") }))
+		h := script.NewHost(c, script.Options{}, redislib.Open, func(s *lua.State) {
+			s.Globals.SetString("fault", lua.NativeValue(&lua.Native{Name: "fault",
+				Fn: func(*lua.Thread) int { panic("fault") }}))
 		})
 		require.Contains(t, eval(t, h, src), "-ERR internal error\r\n", src)
 		require.Len(t, c.reported, 1, src)

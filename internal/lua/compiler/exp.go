@@ -292,11 +292,8 @@ const (
 // index makes t the element of the table in its register under the key k.
 func (c *compiler) index(t, k *exp) {
 	c.toValue(k)
-	if n := k.num; k.kind == expNumber && n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32 {
-		if n == 0 {
-			c.numberConstant(n) // it decides between 0 and -0 for the function
-		}
-		t.key, t.aux = keyInt, int(n)
+	if c.isIntKey(k) {
+		t.key, t.aux = keyInt, int(k.num)
 	} else if c.operand(k, anyConstant) {
 		t.key, t.aux = keyConstant, k.info
 		if c.fn.constants[k.info].Kind == bytecode.String {
@@ -306,6 +303,16 @@ func (c *compiler) index(t, k *exp) {
 		t.key, t.aux = keyRegister, k.info
 	}
 	t.kind = expIndexed
+}
+
+// isIntKey reports whether a key fits an instruction. -0 does not, which is what 0 means after it:
+// the function has one constant for both.
+func (c *compiler) isIntKey(k *exp) bool {
+	n := k.num
+	if k.kind == expNumber && n == 0 {
+		return !math.Signbit(c.fn.constants[c.numberConstant(n)].Num)
+	}
+	return k.kind == expNumber && n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32
 }
 
 // store assigns the value of e to a variable.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/lua/bytecode"
-	"godwit/internal/script/luagen"
+	"godwit/internal/lua/luagen"
 )
 
 // FuzzCompile checks that every source compiles to valid code or is refused with a position.
@@ -17,7 +17,7 @@ func FuzzCompile(f *testing.F) {
 		f.Add(s, false)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 30 {
+	for range 15 {
 		f.Add(luagen.Script(r), true)
 	}
 	f.Fuzz(func(t *testing.T, src string, lines bool) {

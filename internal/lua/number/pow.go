@@ -21,7 +21,9 @@ func Pow(x, y float64) float64 {
 		return x
 	case y == 0.5 && x > 0:
 		return math.Sqrt(x)
-	case a == 0 || a == 1 || x != x || a > math.MaxFloat64 || y == 0 || y != y ||
+	case x != x && y != 0 || y != y && x != 1:
+		return x + y
+	case a == 0 || a == 1 || a > math.MaxFloat64 || y == 0 ||
 		math.Abs(y) > 1<<63:
 		return math.Pow(x, y)
 	case math.Trunc(y) == y && math.Abs(y) <= wholePowers:
@@ -29,7 +31,7 @@ func Pow(x, y float64) float64 {
 	case x > 0:
 		return positivePow(x, y)
 	case math.Trunc(y) != y:
-		return math.NaN()
+		return (x - x) / (x - x) // the sign of this NaN is the processor's
 	case math.Mod(y, 2) == 0:
 		return positivePow(a, y)
 	default:

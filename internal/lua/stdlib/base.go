@@ -224,6 +224,9 @@ func baseType() func(t *lua.Thread) int {
 	}
 }
 
+// maxResults is how many values fit on Lua's stack of a C function.
+const maxResults = 8000
+
 func baseUnpack(t *lua.Thread) int {
 	tab := t.Table(1)
 	from, to := optCInt(t, 2, 1), 0

@@ -7,7 +7,7 @@ package stdlib
 const (
 	alpha uint16 = 1 << iota
 	control
-	digit
+	decimal
 	lower
 	punct
 	space
@@ -31,14 +31,14 @@ var classes = func() (t [256]uint16) {
 	mark(alpha|lower, 'a', 'z')
 	mark(control, 0, 31)
 	mark(control, 127, 127)
-	mark(digit|hex, '0', '9')
+	mark(decimal|hex, '0', '9')
 	mark(hex, 'A', 'F')
 	mark(hex, 'a', 'f')
 	mark(space, '\t', '\r')
 	mark(space, ' ', ' ')
 	mark(zero, 0, 0)
 	for c := byte('!'); c <= '~'; c++ {
-		if t[c]&(alpha|digit) == 0 {
+		if t[c]&(alpha|decimal) == 0 {
 			t[c] |= punct
 		}
 	}
@@ -56,8 +56,8 @@ var classes = func() (t [256]uint16) {
 
 // letters are the classes that letters stand for after a %.
 var letters = func() (t [256]uint16) {
-	for c, class := range map[byte]uint16{'a': alpha, 'c': control, 'd': digit, 'l': lower,
-		'p': punct, 's': space, 'u': upper, 'w': alpha | digit, 'x': hex, 'z': zero} {
+	for c, class := range map[byte]uint16{'a': alpha, 'c': control, 'd': decimal, 'l': lower,
+		'p': punct, 's': space, 'u': upper, 'w': alpha | decimal, 'x': hex, 'z': zero} {
 		t[c], t[c-'a'+'A'] = class, class|negated
 	}
 	return t

@@ -358,7 +358,7 @@ func (m *matcher) value(i, from, to int) lua.Value {
 	if last == position {
 		return lua.Int(first + 1)
 	}
-	return m.part(m.t, m.src, first, last)
+	return part(m.t, m.src, first, last)
 }
 
 // push pushes the captures and returns their number. If there are none and whole is set, it pushes

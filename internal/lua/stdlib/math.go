@@ -50,7 +50,8 @@ func invalid(f func(float64) float64, sign float64) func(t *lua.Thread) int {
 func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
 	nan := lua.Number(math.Copysign(math.NaN(), -1))
 	return func(t *lua.Thread) int {
-		x, y := t.Number(1), t.Number(2)
+		y := t.Number(2) // compilers for C tend to have the last argument checked first
+		x := t.Number(1)
 		if z := f(x, y); z == z {
 			t.Push(lua.Number(z))
 		} else if x != x {
@@ -81,7 +82,8 @@ func mathFrexp(t *lua.Thread) int {
 }
 
 func mathLdexp(t *lua.Thread) int {
-	t.Push(lua.Number(math.Ldexp(t.Number(1), cInt(t, 2))))
+	e := cInt(t, 2)
+	t.Push(lua.Number(math.Ldexp(t.Number(1), e)))
 	return 1
 }
 

@@ -40,7 +40,7 @@ func firstByte(pat string) (c byte, ok bool) {
 		return 0, false
 	}
 	if classes[pat[0]]&leading != 0 {
-		if len(pat) == 1 || pat[0] != '%' || classes[pat[1]]&(alpha|digit) != 0 {
+		if len(pat) == 1 || pat[0] != '%' || classes[pat[1]]&(alpha|decimal) != 0 {
 			return 0, false
 		}
 		pat = pat[1:]

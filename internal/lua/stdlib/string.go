@@ -13,14 +13,11 @@ func OpenString(s *lua.State) {
 		{"dump", stringDump}, {"find", a.find}, {"format", a.format},
 		{"gfind", a.gmatch}, {"gmatch", a.gmatch}, {"gsub", a.gsub}, {"len", stringLen},
 		{"lower", stringLower}, {"match", a.match}, {"rep", stringRep},
-		{"reverse", stringReverse}, {"sub", a.sub}, {"upper", stringUpper}})
+		{"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper}})
 	tab.SetString("gfind", tab.GetString("gmatch")) // one function with two names
 	s.Strings = lua.NewTable(0, 1)
 	s.Strings.SetString("__index", lua.TableValue(tab))
 }
-
-// maxResults is how many values a function of Go can have on its stack.
-const maxResults = 8000
 
 // bytesPerStep is how many bytes a simple loop handles in the time of a step.
 const bytesPerStep = 64
@@ -38,7 +35,7 @@ var singles = func() string {
 func single(c byte) lua.Value { return lua.String(singles[c : int(c)+1]) }
 
 // part returns src[from:to] as a value. It is a copy, so that it does not keep src alive.
-func (a *scratch) part(t *lua.Thread, src string, from, to int) lua.Value {
+func part(t *lua.Thread, src string, from, to int) lua.Value {
 	n := to - from
 	switch {
 	case n == 0:
@@ -47,11 +44,11 @@ func (a *scratch) part(t *lua.Thread, src string, from, to int) lua.Value {
 		return single(src[from])
 	case n == len(src):
 		return lua.String(src)
-	case n <= maxShort:
-		return lua.String(a.short(t, src[from:to]))
 	}
 	t.Grow(n)
-	return lua.String(strings.Clone(src[from:to]))
+	b := t.State().Room(n)
+	copy(b, src[from:to])
+	return lua.Bytes(b)
 }
 
 // relative converts a position, which counts from the end if it is negative.
@@ -62,14 +59,14 @@ func relative(i, n int) int {
 	return i
 }
 
-func (a *scratch) sub(t *lua.Thread) int {
+func stringSub(t *lua.Thread) int {
 	s := t.String(1)
 	from := max(relative(t.Int(2), len(s)), 1)
 	to := min(relative(t.OptInt(3, -1), len(s)), len(s))
 	if from > to {
 		from, to = 1, 0
 	}
-	return t.Return(a.part(t, s, from-1, to))
+	return t.Return(part(t, s, from-1, to))
 }
 
 func stringByte(t *lua.Thread) int {
@@ -96,7 +93,7 @@ func stringChar(t *lua.Thread) int {
 		return t.Return(single(charAt(t, 1)))
 	}
 	t.Grow(n)
-	b := make([]byte, n)
+	b := t.State().Room(n)
 	for i := range b {
 		b[i] = charAt(t, i+1)
 	}
@@ -139,8 +136,9 @@ func flipCase(t *lua.Thread, first byte) int {
 		return t.Return(lua.String(s))
 	}
 	t.Grow(len(s))
-	b := []byte(s)
-	for i, c := range b {
+	b := t.State().Room(len(s))
+	for i := range b {
+		c := s[i]
 		b[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
 	}
 	return t.Return(lua.Bytes(b))
@@ -150,7 +148,7 @@ func stringReverse(t *lua.Thread) int {
 	s := t.String(1)
 	t.Spend(len(s) / bytesPerStep)
 	t.Grow(len(s))
-	b := make([]byte, len(s))
+	b := t.State().Room(len(s))
 	for i, last := 0, len(s)-1; i < len(s); i++ {
 		b[last-i] = s[i]
 	}

@@ -5,7 +5,6 @@ import "godwit/internal/lua"
 // scratch is what the functions of strings use again and again. There is one for a State.
 type scratch struct {
 	buffer []byte // for strings of unknown length that are being made
-	recent
 	found
 }
 
@@ -42,7 +41,7 @@ func (a *scratch) end(x *text) lua.Value {
 		return single(x.b[0])
 	}
 	x.account(n)
-	return lua.String(string(x.b))
+	return x.t.State().NewString(x.b)
 }
 
 // add adds a string.

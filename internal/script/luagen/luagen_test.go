@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/script/syntax"
+	"godwit/internal/lua/compiler"
 	"godwit/internal/testseed"
 )
 
@@ -13,9 +13,8 @@ import (
 // others are not.
 func TestValid(t *testing.T) {
 	r := testseed.Rand(t)
-	none := func(string, string) string { return "" }
 	parse := func(src string) error {
-		_, err := syntax.Parse(src, "c", &syntax.Options{Constant: none})
+		_, err := compiler.Compile(src, "c", nil)
 		return err
 	}
 	wrong := 0

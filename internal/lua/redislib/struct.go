@@ -1,0 +1,301 @@
+package redislib
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"godwit/internal/lua"
+)
+
+const (
+	structMaxInt   = 32 // bytes of the widest integer
+	structMaxAlign = 8  // alignment of '!' without a number
+)
+
+func openStruct() *lua.Table {
+	return library(3, function{"pack", structPack}, function{"unpack", structUnpack},
+		function{"size", structSize})
+}
+
+// structFormat reads a format. Sizes and alignments are those of C on amd64: long and size_t take 8
+// bytes, integers without a size 4.
+type structFormat struct {
+	t     *lua.Thread
+	s     string // the unread rest
+	big   bool
+	align int
+}
+
+func newStructFormat(t *lua.Thread) structFormat {
+	return structFormat{t: t, s: cString(t.String(1)), align: 1}
+}
+
+// number reads a number at the front of the format. Without one it returns the default.
+func (f *structFormat) number(def int) int {
+	if f.s == "" || !isDigit(f.s[0]) {
+		return def
+	}
+	n := 0
+	for f.s != "" && isDigit(f.s[0]) {
+		d := int(f.s[0] - '0')
+		if n > math.MaxInt32/10 || n*10 > math.MaxInt32-d {
+			f.t.Error("integral size overflow")
+		}
+		n = n*10 + d
+		f.s = f.s[1:]
+	}
+	return n
+}
+
+// next returns the next option, its size, and the padding that aligns it at a position.
+func (f *structFormat) next(pos int) (opt byte, size, padding int) {
+	opt = f.s[0]
+	f.s = f.s[1:]
+	switch opt {
+	case 'b', 'B', 'x':
+		size = 1
+	case 'h', 'H':
+		size = 2
+	case 'f':
+		size = 4
+	case 'l', 'L', 'T', 'd':
+		size = 8
+	case 'c':
+		return opt, f.number(1), 0
+	case 'i', 'I':
+		size = f.number(4)
+		if size > structMaxInt {
+			f.t.Error("integral size " + strconv.Itoa(size) + " is larger than limit of " +
+				strconv.Itoa(structMaxInt))
+		}
+	}
+	if size != 0 {
+		unit := min(size, f.align)
+		padding = (unit - pos&(unit-1)) & (unit - 1)
+	}
+	return opt, size, padding
+}
+
+// control executes an option that stands for no value.
+func (f *structFormat) control(opt byte) {
+	switch opt {
+	case ' ':
+	case '>':
+		f.big = true
+	case '<':
+		f.big = false
+	case '!':
+		a := f.number(structMaxAlign)
+		if a <= 0 || a&(a-1) != 0 {
+			f.t.Error("alignment " + strconv.Itoa(a) + " is not a power of 2")
+		}
+		f.align = a
+	default:
+		f.t.ArgError(1, "invalid format option '"+string([]byte{opt})+"'")
+	}
+}
+
+func isAlnum(c byte) bool { return isDigit(c) || (c|0x20)-'a' < 26 }
+
+func structSize(t *lua.Thread) int {
+	f := newStructFormat(t)
+	pos := 0
+	for f.s != "" {
+		opt, size, padding := f.next(pos)
+		pos += padding + size
+		switch {
+		case opt == 's':
+			t.ArgError(1, "option 's' has no fixed size")
+		case opt == 'c' && size == 0:
+			t.ArgError(1, "option 'c0' has no fixed size")
+		case !isAlnum(opt):
+			f.control(opt)
+		}
+	}
+	t.Push(lua.Int(pos))
+	return 1
+}
+
+func structPack(t *lua.Thread) int {
+	f := newStructFormat(t)
+	t.Push(lua.Nil) // as the original does: a missing value is nil in errors
+	w := writer{t}
+	var dst []byte
+	arg := 2
+	for f.s != "" {
+		t.Spend(1)
+		opt, size, padding := f.next(len(dst))
+		dst = w.zeros(dst, padding)
+		switch opt {
+		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
+			dst = f.appendInteger(w.reserve(dst, size), t.Number(arg), size)
+			arg++
+		case 'x':
+			dst = w.zeros(dst, 1)
+		case 'f':
+			bits := uint64(math.Float32bits(float32(t.Number(arg))))
+			dst = f.appendBits(w.reserve(dst, 4), bits, 4)
+			arg++
+		case 'd':
+			dst = f.appendBits(w.reserve(dst, 8), math.Float64bits(t.Number(arg)), 8)
+			arg++
+		case 'c', 's':
+			dst = w.appendStructString(dst, arg, opt, size)
+			arg++
+		default:
+			f.control(opt)
+		}
+	}
+	w.push(dst)
+	return 1
+}
+
+// zeros appends n zero bytes.
+func (w writer) zeros(dst []byte, n int) []byte {
+	dst = w.reserve(dst, n)
+	end := len(dst) + n
+	clear(dst[len(dst):end])
+	return dst[:end]
+}
+
+// appendStructString appends the first size bytes of an argument, or all if size is 0.
+func (w writer) appendStructString(dst []byte, arg int, opt byte, size int) []byte {
+	s := w.t.String(arg)
+	if size == 0 {
+		size = len(s)
+	}
+	if len(s) < size {
+		// The original names the argument after the faulty one.
+		w.t.ArgError(arg+1, "string too short")
+	}
+	dst = append(w.reserve(dst, size+1), s[:size]...)
+	if opt == 's' {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+
+// appendInteger appends the low bytes of a number. Bytes beyond 64 bits are zero.
+func (f *structFormat) appendInteger(dst []byte, n float64, size int) []byte {
+	v := uint64(truncate(n))
+	if !(n < 0) {
+		v = truncateUnsigned(n)
+	}
+	return f.appendBits(dst, v, size)
+}
+
+func (f *structFormat) appendBits(dst []byte, v uint64, size int) []byte {
+	start := len(dst)
+	for range size {
+		dst = append(dst, byte(v))
+		v >>= 8
+	}
+	if f.big {
+		for i, j := start, len(dst)-1; i < j; i, j = i+1, j-1 {
+			dst[i], dst[j] = dst[j], dst[i]
+		}
+	}
+	return dst
+}
+
+func structUnpack(t *lua.Thread) int {
+	f := newStructFormat(t)
+	data := t.String(2)
+	pos := int(optInteger(t, 3, 1))
+	if pos == 0 {
+		t.ArgError(3, "offset must be 1 or greater")
+	}
+	args := t.Top()
+	tooShort := func(size int) {
+		if size < 0 || size > len(data) || pos < 0 || pos > len(data)-size {
+			t.ArgError(2, "data string too short")
+		}
+	}
+	for pos--; f.s != ""; {
+		t.Spend(1)
+		opt, size, padding := f.next(pos)
+		pos += padding
+		tooShort(size)
+		if t.Top()+2 > cStack {
+			t.Error("stack overflow (too many results)")
+		}
+		switch opt {
+		case 'c':
+			if size == 0 {
+				size = structCount(t, args)
+				tooShort(size)
+			}
+			pushPart(t, data[pos:pos+size])
+		case 's':
+			n := strings.IndexByte(data[pos:], 0)
+			if n < 0 {
+				t.Error("unfinished string in data")
+			}
+			pushPart(t, data[pos:pos+n])
+			size = n + 1
+		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I', 'f', 'd':
+			t.Push(f.value(opt, data[pos:pos+size]))
+		case 'x':
+		default:
+			f.control(opt)
+		}
+		pos += size
+	}
+	t.Push(lua.Int(pos + 1))
+	return t.Top() - args
+}
+
+// pushPart pushes a copy of a part of a string.
+func pushPart(t *lua.Thread, s string) {
+	t.Grow(len(s))
+	t.Push(lua.String(strings.Clone(s)))
+}
+
+// structCount removes the last result, which must be a number, and returns it as the length of the
+// string that follows.
+func structCount(t *lua.Thread, args int) int {
+	if t.Top() > args {
+		if f, ok := lua.ToNumber(t.Arg(t.Top())); ok {
+			t.Pop()
+			return int(truncateUnsigned(f))
+		}
+	}
+	t.Error("format 'c0' needs a previous size")
+	return 0
+}
+
+// value returns the number that bytes stand for.
+func (f *structFormat) value(opt byte, b string) lua.Value {
+	switch opt {
+	case 'f':
+		return lua.Number(float64(math.Float32frombits(uint32(f.bits(b)))))
+	case 'd':
+		return lua.Number(math.Float64frombits(f.bits(b)))
+	}
+	v := f.bits(b)
+	if opt < 'a' {
+		return lua.Number(float64(v))
+	}
+	// Compiled for amd64, a shift counts modulo 64. So integers wider than 8 bytes have their
+	// sign where the original has it.
+	mask := ^uint64(0) << ((len(b)*8 - 1) & 63)
+	if v&mask != 0 {
+		v |= mask
+	}
+	return lua.Number(float64(int64(v)))
+}
+
+// bits returns the integer in the bytes. Of more than 8 bytes it takes the low ones.
+func (f *structFormat) bits(b string) (v uint64) {
+	if f.big {
+		for i := range len(b) {
+			v = v<<8 | uint64(b[i])
+		}
+		return v
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		v = v<<8 | uint64(b[i])
+	}
+	return v
+}

@@ -1,0 +1,236 @@
+package script_test
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp"
+	"godwit/internal/script"
+)
+
+// console is the client of a debugging session: it sends commands, and notes what it gets.
+type console struct {
+	commands []string
+	out      strings.Builder
+}
+
+func (c *console) Read(b []byte) (int, error) {
+	if len(c.commands) == 0 {
+		return 0, io.EOF
+	}
+	var w resp.Writer
+	words := strings.Fields(c.commands[0])
+	w.Array(len(words))
+	for _, word := range words {
+		w.BulkString(word)
+	}
+	c.out.WriteString("> " + c.commands[0] + "\n")
+	c.commands = c.commands[1:]
+	return copy(b, w.Buf), nil
+}
+
+// Write notes the lines without their framing.
+func (c *console) Write(b []byte) (int, error) {
+	head, lines, _ := bytes.Cut(b, []byte("\r\n"))
+	n, err := strconv.Atoi(string(head[1:]))
+	if err != nil || bytes.Count(lines, []byte("\r\n")) != n {
+		c.out.WriteString("malformed: " + strconv.Quote(string(b)) + "\n")
+	}
+	for l := range strings.Lines(string(lines)) {
+		c.out.WriteString(strings.TrimPrefix(strings.TrimRight(l, "\r\n"), "+") + "\n")
+	}
+	return len(b), nil
+}
+
+func debug(t *testing.T, f *fake, src string, limit time.Duration, commands ...string) string {
+	h := newHost(f)
+	c := &console{commands: commands}
+	var w resp.Writer
+	keys := [][]byte{[]byte("k")}
+	err := h.Debug([]byte(src), script.DebugOptions{Conn: c, Limit: limit}, func(sc *script.Script) {
+		h.Run(sc, keys, [][]byte{[]byte("v")}, &w)
+	})
+	if err != nil {
+		c.out.WriteString("error " + err.Error() + "\n")
+	}
+	require.Equal(t, ":1\r\n", eval(t, h, "redis.debug('x') return redis.breakpoint() and 2 or 1"))
+	return c.out.String() + strings.ReplaceAll(string(w.Buf), "\r\n", "\n")
+}
+
+const debugged = `local a = 1
+local t = {1,2,x='y',{3}}
+local function f(n)
+  local z = n * 2
+  redis.debug('in f', z, t)
+  return z
+end
+local r = f(a)
+redis.call('get', KEYS[1])
+if a == 1 then redis.breakpoint() end
+local last = 'end'
+return {r}`
+
+// TestDebug holds sessions against what Redis 8.0.6 shows.
+func TestDebug(t *testing.T) {
+	got := debug(t, &fake{}, debugged, 0, "p", "s", "S", "print t", "p nosuch", "p", "b 11", "b 5",
+		"b", "b -11", "b -11", "b 99", "b x", "t", "c", "t", "p", "l 0 1", "e return 1+1", "e z",
+		"e KEYS", "e x =", "e error({err='E'})", "p ARGV", "r get a", "r nosuch", "r refuse", "m 3",
+		"foo", "redis", "b 0", "c", "s", "s")
+	require.Equal(t, `* Stopped at 1, stop reason = step over
+-> 1   local a = 1
+> p
+No local variables in the current context.
+> s
+* Stopped at 2, stop reason = step over
+-> 2   local t = {1,2,x='y',{3}}
+> S
+* Stopped at 7, stop reason = step over
+-> 7   end
+> print t
+<value> {[1]=1; [2]=2; [3]={3}; ["x"]="y"}
+> p nosuch
+No such variable.
+> p
+<value> a = 1
+<value> t = {[1]=1; [2]=2; [3]={3}; ["x"]="y"}
+> b 11
+   10  if a == 1 then redis.breakpoint() end
+  #11  local last = 'end'
+   12  return {r}
+> b 5
+   4     local z = n * 2
+  #5     redis.debug('in f', z, t)
+   6     return z
+> b
+2 breakpoints set:
+  #11  local last = 'end'
+  #5     redis.debug('in f', z, t)
+> b -11
+Breakpoint removed.
+> b -11
+No breakpoint in the specified line.
+> b 99
+Wrong line number.
+> b x
+Invalid argument:'x'
+> t
+In top level:
+-> 7   end
+> c
+* Stopped at 5, stop reason = break point
+->#5     redis.debug('in f', z, t)
+> t
+In f:
+->#5     redis.debug('in f', z, t)
+From top level:
+   8   local r = f(a)
+> p
+<value> n = 1
+<value> z = 2
+> l 0 1
+   4     local z = n * 2
+->#5     redis.debug('in f', z, t)
+   6     return z
+> e return 1+1
+<retval> 2
+> e z
+<error> ldb_eval:1: Script attempted to access nonexistent global variable 'z'
+> e KEYS
+<retval> {"k"}
+> e x =
+<error> ldb_eval:1: unexpected symbol near '<eof>'
+> e error({err='E'})
+<error> E
+> p ARGV
+<value> {"v"}
+> r get a
+<redis> get a
+<reply> "a"
+> r nosuch
+<redis> nosuch
+<reply> ["nosuch"]
+> r refuse
+<redis> refuse
+<error> refused
+> m 3
+<value> replies are truncated at 60 bytes.
+> foo
+<error> Unknown Redis Lua debugger command or wrong number of arguments.
+> redis
+<error> Unknown Redis Lua debugger command or wrong number of arguments.
+> b 0
+All breakpoints removed.
+> c
+<debug> line 5: "in f", 2, {[1]=1; [2]=2; [3]={3}; ["x"]="y"}
+* Stopped at 11, stop reason = redis.breakpoint() called
+-> 11  local last = 'end'
+> s
+* Stopped at 12, stop reason = step over
+-> 12  return {r}
+> s
+<endsession>
+*1
+:2
+`, got)
+}
+
+// TestDebugEnds checks how sessions end, and how the script stops by itself.
+func TestDebugEnds(t *testing.T) {
+	stopped := "* Stopped at 1, stop reason = step over\n-> 1   "
+	for _, c := range []struct {
+		src, want string
+		commands  []string
+	}{
+		{"return 1", "return 1\n> a\n<endsession>\n-ERR script aborted for user request script: " +
+			script.Digest([]byte("return 1")) + ", on @user_script:1.\n", []string{"a"}},
+		{"return 1", "return 1\n<endsession>\n:1\n", nil},
+		{"return redis.call('fail')", "return redis.call('fail')\n> s\n<redis> fail\n<error> -WRONG " +
+			"kind\n<reply> \"-WRONG kind\"\n<endsession>\n-WRONG kind script: " + script.Digest(
+			[]byte("return redis.call('fail')")) + ", on @user_script:1.\n", []string{"s"}},
+		{"return loadstring('local a\\nreturn 2')()", "return loadstring('local a\\nreturn 2')()\n" +
+			"> s\n<endsession>\n:2\n", []string{"s"}},
+	} {
+		require.Equal(t, stopped+c.want, debug(t, &fake{}, c.src, 0, c.commands...), c.src)
+	}
+	require.Equal(t, "<endsession>\nerror Error compiling script (new function): user_script:1: "+
+		"unexpected symbol near ')'\n", debug(t, &fake{}, "return )", 0))
+	got := debug(t, &fake{}, "while true do end", time.Millisecond, "c", "s", "c", "a")
+	require.Contains(t, got, "> c\n* Stopped at 1, stop reason = timeout reached, infinite loop?\n-> "+
+		"1   while true do end\n> s\n* Stopped at 1, stop reason = step over\n")
+	got = debug(t, &fake{}, "while true do end", time.Millisecond)
+	require.Contains(t, got, "ERR timeout during Lua debugging with client closing connection")
+}
+
+// TestDebugLines checks at which lines a script stops: those at which Redis does.
+func TestDebugLines(t *testing.T) {
+	for src, want := range map[string][]int{
+		"for i = 1, 2 do\n local k = i\nend\nfor k in pairs({x=1}) do\n local z = k\nend\nreturn": {
+			1, 2, 1, 2, 1, 4, 5, 4, 7},
+		"local function f() return 1 end local x = f() or f() return f() + f()": {1, 1, 1, 1},
+		"local a, b = nil, 1 local c = a and b or a or b return c and 1 or 2":   {1},
+		"coroutine.wrap(function()\n local y = 1\n coroutine.yield()\n y = 2 end)()\nreturn": {
+			1, 4, 1, 4, 2, 3, 5},
+		"table.sort({3,2,1}, function(a,b)\n return a < b end)\nreturn":   {1, 2, 1, 2, 2, 2, 3},
+		"local t = {\n1,\n2\n}\nlocal f = function()\nend\nf()\nreturn 1": {1, 2, 4, 6, 7, 6, 8},
+		"if false then\n local x = 1\nelse\n local y = 2\nend\nwhile true do\n break\nend": {
+			1, 4, 7, 8},
+		"local n = 0\nrepeat\n n = n + 1\nuntil n > 1": {1, 3, 4, 3, 4},
+	} {
+		var lines []int
+		out := debug(t, &fake{}, src, 0, strings.Split(strings.Repeat("s,", 30), ",")[:30]...)
+		for l := range strings.Lines(out) {
+			if rest, ok := strings.CutPrefix(l, "* Stopped at "); ok {
+				n, err := strconv.Atoi(rest[:strings.IndexByte(rest, ',')])
+				require.NoError(t, err)
+				lines = append(lines, n)
+			}
+		}
+		require.Equal(t, want, lines, src)
+	}
+}

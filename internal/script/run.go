@@ -1,0 +1,146 @@
+package script
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"godwit/internal/lua"
+	"godwit/internal/resp"
+)
+
+// Result says how a run ended.
+type Result struct {
+	// Error is the error reply that the script ended with, or "". Counted says that a command has
+	// counted that error already.
+	Error   string
+	Counted bool
+}
+
+// failure says where the error that ended a script was raised.
+type failure struct {
+	source string
+	line   int
+}
+
+// begin prepares the environment for a run.
+func (s *State) begin() {
+	s.L.Begin()
+	s.proto, s.calling = 2, false
+	s.looked, s.failure = time.Time{}, failure{}
+}
+
+// ended forgets what a run has left behind.
+func (s *State) ended() {
+	s.L.Reset()
+	s.ran, s.sources = true, nil
+	clear(s.argv[:cap(s.argv)])
+}
+
+// interrupt is asked by the machine every so many steps whether to go on.
+func (s *State) interrupt() error {
+	now := time.Now()
+	if s.looked.IsZero() {
+		s.looked = now
+	}
+	if now.Sub(s.looked) < time.Millisecond {
+		return nil
+	}
+	err := s.caller.Interrupt()
+	s.looked = time.Now()
+	if s.debug != nil {
+		s.debug.overtime(s.looked)
+	}
+	return err
+}
+
+// invoke calls a function with arguments and writes its results as the reply. name is the script's
+// name in messages.
+func (s *State) invoke(fn lua.Value, name string, w *resp.Writer, args ...lua.Value) Result {
+	t := s.L.Main
+	t.Push(fn)
+	for _, a := range args {
+		t.Push(a)
+	}
+	v, ok := t.Try(len(args), 1)
+	if s.surface() {
+		r := Result{Error: errPanic{}.Error()}
+		w.Error(r.Error)
+		return r
+	}
+	var r Result
+	if ok {
+		r, ok = s.reply(t.Pop(), w)
+	}
+	if !ok {
+		r = s.failed(v, name)
+		w.Error(r.Error)
+	}
+	s.ended()
+	return r
+}
+
+// uncaught notes where the error was raised that ends the script. As in Redis, this is the function
+// that raised it or, if that is one of Go, its caller.
+func (s *State) uncaught(t *lua.Thread, _ lua.Value) {
+	s.failure = failure{}
+	for level := range 2 {
+		source, line, ok := t.Position(level)
+		if !ok {
+			continue
+		}
+		if name, ok := s.sources[source]; ok {
+			source = name
+		} else {
+			source = "@" + source
+		}
+		s.failure = failure{strings.Clone(source), line}
+		return
+	}
+}
+
+// failed returns the error reply for an error that the script has not caught.
+func (s *State) failed(v lua.Value, name string) (r Result) {
+	r.Error, r.Counted = s.errorText(v)
+	if s.failure.source != "" {
+		r.Error += " script: " + name + ", on " + s.failure.source + ":" +
+			strconv.Itoa(s.failure.line) + "."
+	}
+	return r
+}
+
+// errorText returns the text of an uncaught error, and whether a command has counted it. The text
+// shares no bytes with the script's strings.
+func (s *State) errorText(v lua.Value) (msg string, counted bool) {
+	if err := s.L.Ended(); err != nil {
+		if err == lua.ErrMemory {
+			return "ERR " + err.Error(), false
+		}
+		return err.Error(), false
+	}
+	t := v.Table()
+	if t == nil {
+		return "ERR " + display(v), false
+	}
+	msg, ok := lua.ToText(s.keys.err.of(t))
+	if !ok {
+		msg = "ERR unknown error"
+	}
+	return strings.Clone(msg), s.keys.counted.of(t).Kind() == lua.KindBool
+}
+
+// display formats any value for a message.
+func display(v lua.Value) string {
+	if str, ok := lua.ToText(v); ok {
+		return str
+	}
+	switch v.Kind() {
+	case lua.KindBool:
+		return strconv.FormatBool(v.Truthy())
+	case lua.KindNil:
+		return "nil"
+	}
+	return lua.ObjectName(v)
+}
+
+func cString(s string) string { s, _, _ = strings.Cut(s, "\x00"); return s }

@@ -1,0 +1,156 @@
+package script_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/lua/redislib"
+	"godwit/internal/resp"
+	"godwit/internal/script"
+)
+
+// TestReplyBounds checks that small tables that stand for large replies are refused, and that
+// others are not.
+func TestReplyBounds(t *testing.T) {
+	h := newHost(&fake{})
+	h.BoundMemory(16 << 20)
+	for _, src := range []string{
+		"local t = {} for i = 1, 1e5 do t[i] = t end return t",
+		"local t, s = {}, ('x'):rep(1e6) for i = 1, 100 do t[i] = s end return t",
+		"local t, s = {}, ('x'):rep(1e6) for i = 1, 100 do t[i] = s end return {map = {a = t}}",
+		"local t = {} for i = 1, 24 do t = {t, t} end return t",
+		"local t = {} for i = 1, 24 do t = {map = {a = t, b = t}} end return t",
+		"local t = {} for i = 1, 24 do t = {set = {[t] = 1, [{t}] = 1}} end return t",
+	} {
+		require.Equal(t, "-ERR not enough memory\r\n", eval(t, h, src), src)
+		require.Equal(t, ":1\r\n", eval(t, h, "return 1"))
+	}
+	deep := "local t = {} for i = 1, 9000 do t = {t} end return t"
+	require.Contains(t, eval(t, h, deep), "-ERR reached lua stack limit\r\n")
+	require.Equal(t, "$1000000\r\n", eval(t, h, "return ('x'):rep(1e6)")[:10])
+}
+
+// TestReplyTakesTime checks that a script can be ended while its reply is measured.
+func TestReplyTakesTime(t *testing.T) {
+	f := &fake{}
+	h := newHost(f)
+	sc, err := h.Load([]byte("local t = {} for i = 1, 1e5 do t[i] = i end local m = {map = t} "+
+		"for i = 1, 1e5 do t[i] = m end redis.call('stop') return m"), false)
+	require.NoError(t, err)
+	f.stop = errors.New("ERR enough")
+	f.lenient = true
+	var w resp.Writer
+	r := h.Run(sc, nil, nil, &w)
+	require.Equal(t, "ERR enough", r.Error)
+	require.Equal(t, "-ERR enough\r\n", string(w.Buf))
+}
+
+// TestArguments checks that each script finds its own arguments and nothing that others left.
+func TestArguments(t *testing.T) {
+	h := newHost(&fake{})
+	show := "local s = #KEYS .. ':' .. #ARGV for k, v in pairs(KEYS) do s = s .. ' ' .. k .. '=' .. " +
+		"v end return s .. tostring(getmetatable(KEYS)) .. tostring(getmetatable(ARGV))"
+	spoil := []string{"KEYS[1], KEYS[2] = nil, nil", "KEYS[100] = 1 KEYS.x = 1",
+		"for i = 1, 5000 do KEYS[i] = 'y' end", "setmetatable(KEYS, {__index = string})",
+		"setmetatable({}, KEYS) local t = setmetatable({}, KEYS) local _ = t.x",
+		"setmetatable(ARGV, {__len = 1}) table.remove(KEYS)", "KEYS[1] = KEYS"}
+	for n := range 5 {
+		keys := [][]byte{[]byte("a"), []byte("b"), []byte("c"), []byte("d"), []byte("e")}[:n]
+		want := fmt.Sprintf("%d:1", n)
+		for i, k := range keys {
+			want += fmt.Sprintf(" %d=%s", i+1, k)
+		}
+		want += "nilnil"
+		for _, src := range spoil {
+			for _, src := range []string{src, show} {
+				sc, err := h.Load([]byte(src), false)
+				require.NoError(t, err)
+				var w resp.Writer
+				h.Run(sc, keys, [][]byte{[]byte("x")}, &w)
+				if src == show {
+					require.Equal(t, fmt.Sprintf("$%d\r\n%s\r\n", len(want), want), string(w.Buf))
+				}
+			}
+		}
+	}
+}
+
+// TestStartAllocatesNothing checks the start of a cached script.
+func TestStartAllocatesNothing(t *testing.T) {
+	h := newHost(&fake{})
+	sc, err := h.Load([]byte("return redis.call('get', KEYS[1]) == ARGV[1]"), false)
+	require.NoError(t, err)
+	args := [][]byte{[]byte("key"), []byte("another")}
+	var w resp.Writer
+	n := testing.AllocsPerRun(100, func() {
+		w.Buf = w.Buf[:0]
+		h.Run(sc, args, args, &w)
+	})
+	require.LessOrEqual(t, n, 1.0, "but for the reply of the command")
+}
+
+// TestErrorsAreCopies checks that an error outlives the request that it quotes.
+func TestErrorsAreCopies(t *testing.T) {
+	h := newHost(&fake{})
+	for _, src := range []string{"error(ARGV[1])", "error({err = ARGV[1]})", "return {err = ARGV[1]}",
+		"loadstring('error(1)', '@' .. ARGV[1])()", "return {{err = ARGV[1]}}"} {
+		sc, err := h.Load([]byte(src), false)
+		require.NoError(t, err)
+		arg := []byte("quoted text")
+		var w resp.Writer
+		r := h.Run(sc, nil, [][]byte{arg}, &w)
+		copy(arg, "XXXXXXXXXXX")
+		require.Contains(t, r.Error, "quoted text", src)
+	}
+}
+
+// TestCacheBytes checks that large scripts of EVAL do not stay.
+func TestCacheBytes(t *testing.T) {
+	h := newHost(&fake{})
+	body := func(i int) string { return fmt.Sprint("return '", strings.Repeat("x", 4<<20), i, "'") }
+	for i := range 20 {
+		eval(t, h, body(i))
+		require.Less(t, h.Memory(), int64(65<<20))
+	}
+	require.Less(t, h.Len(), 17)
+	require.EqualValues(t, 20-h.Len(), h.Evicted)
+	require.NotNil(t, h.Find([]byte(script.Digest([]byte(body(19))))))
+	require.Nil(t, h.Find([]byte(script.Digest([]byte(body(0))))))
+}
+
+// TestLibraryGlobals checks that the code of a library sees the table redis alone while it is
+// loaded, and its functions all globals later.
+func TestLibraryGlobals(t *testing.T) {
+	f := script.NewFunctions(&fake{}, script.Options{Version: "7.2.4"}, redislib.Open)
+	missing := func(name string) string {
+		return "Error registering functions: ERR user_function:2: Script attempted to access " +
+			"nonexistent global variable '" + name + "'"
+	}
+	for code, want := range map[string]string{
+		"local x = string":                                  missing("string"),
+		"local x = redis.nosuch":                            missing("nosuch"),
+		"local x = redis.call":                              missing("call"),
+		"local function f() redis.call('get', 'x') end f()": missing("call"),
+		"x = 1": "Error registering functions: ERR user_function:2: Attempt to modify a " +
+			"readonly table",
+		"local x": "No functions registered",
+		"x =":     "Error compiling function: user_function:2: unexpected symbol near '<eof>'",
+	} {
+		_, err := f.Load([]byte("#!lua name=l\n"+code), true)
+		require.EqualError(t, err, want, code)
+	}
+	_, err := f.Load([]byte("#!lua name=l\nlocal n = 0 redis.register_function('f', function(keys, "+
+		"args) n = n + 1 return {n, keys, args, redis.call('get', 'x'), type(string), "+
+		"tostring(redis.register_function), #loadstring('return {1,2}')()} end)"), true)
+	require.NoError(t, err)
+	for i := 1; i <= 2; i++ {
+		var w resp.Writer
+		f.Call(f.Function([]byte("f")), [][]byte{[]byte("k")}, nil, &w)
+		require.Equal(t, fmt.Sprintf("*7\r\n:%d\r\n*1\r\n$1\r\nk\r\n*0\r\n$1\r\nx\r\n$5\r\ntable\r\n"+
+			"$3\r\nnil\r\n:2\r\n", i), string(w.Buf))
+	}
+}
