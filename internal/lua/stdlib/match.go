@@ -27,8 +27,8 @@ const (
 	position = -2 // of a capture without content
 )
 
-// matcher matches one pattern. It lives on the stack of the function that searches, so what is large
-// is elsewhere.
+// matcher matches one pattern. It lives on the stack of the function that searches, so what is
+// large is elsewhere.
 type matcher struct {
 	t        *lua.Thread
 	src, pat string

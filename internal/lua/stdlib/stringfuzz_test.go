@@ -45,7 +45,8 @@ func FuzzPattern(f *testing.F) {
 		values := map[string]lua.Value{"s": lua.String(subject), "p": lua.String(pattern),
 			"i": lua.Int(init)}
 		found := fuzzCall(s, "local a, b = string.find(s, p, i) return a, b", values)
-		captured := fuzzCall(s, "local a, b = string.find(s, '(' .. p .. ')', i) return a, b", values)
+		captured := fuzzCall(s,
+			"local a, b = string.find(s, '(' .. p .. ')', i) return a, b", values)
 		if pattern != "" && !strings.ContainsAny(pattern, "^%$\x00") &&
 			strings.HasPrefix(found, "true") && strings.HasPrefix(captured, "true") {
 			require.Equal(t, found, captured, "with a capture")
@@ -58,9 +59,10 @@ func FuzzPattern(f *testing.F) {
 	})
 }
 
-// FuzzFormat checks that no format panics, and that those of one number have the width they ask for.
+// FuzzFormat checks that no format panics, and that numbers have the width that is asked for.
 func FuzzFormat(f *testing.F) {
-	for _, format := range []string{"%d", "%-5.2f|%q", "%#x", "%+.99e", "%99.99f", "%c", "%05s", "%%"} {
+	for _, format := range []string{"%d", "%-5.2f|%q", "%#x", "%+.99e", "%99.99f", "%c", "%05s",
+		"%%"} {
 		f.Add(format, 1.5, "text")
 	}
 	f.Add("%g", math.Inf(1), "\x00")
