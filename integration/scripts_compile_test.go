@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/luagen"
 	"godwit/internal/resp/client"
-	"godwit/internal/script/luagen"
 	"godwit/internal/testseed"
 	"godwit/internal/testserver"
 )

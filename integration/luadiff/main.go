@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -159,9 +158,7 @@ func (s *session) report(p compare.Pair, d compare.Difference) {
 		return
 	}
 	d = p.Shrink(d)
-	want, got := d.Lines()
 	s.Lock()
 	defer s.Unlock()
-	fmt.Printf("%s\n%s: %s\n%s: %s\n\n", strings.TrimSpace(luagen.Body(d.Program)), s.judge, want,
-		s.tested, got)
+	fmt.Println(d)
 }

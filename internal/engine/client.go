@@ -81,6 +81,7 @@ type Client struct {
 	Authenticated         bool
 
 	Reply           ReplyMode
+	Debug           DebugMode
 	NoEvict         bool
 	NoTouch         bool
 	Loop            int  // the event loop that serves it

@@ -61,6 +61,7 @@ type ScriptRun struct {
 	Declared bool         // it declares flags; without, its commands decide what it may do
 	ReadOnly bool         // called by EVAL_RO, EVALSHA_RO or FCALL_RO
 	Function bool
+	Debug    bool // its client steps through it: it is busy from the start
 	Keys     [][]byte
 }
 

@@ -34,7 +34,8 @@ func (e *Engine) ScriptOptions() script.Options {
 // of scripts and calls run, which writes the reply.
 func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.Result) {
 	r := &e.script.slot
-	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll}
+	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll,
+		busy: o.Debug}
 	if msg := e.scriptGates(r); msg != passed {
 		c.Err(string(msg))
 		return

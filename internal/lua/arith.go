@@ -226,6 +226,12 @@ func appendFraction(b []byte, neg bool, i int64) []byte {
 	return b
 }
 
+// numberText returns a number as AppendNumber appends it.
+func numberText(n float64) string {
+	var b [numberSize]byte
+	return string(AppendNumber(b[:0], n))
+}
+
 // AppendG appends a number in the form of C's %g.
 func AppendG(b []byte, n float64, precision int) []byte {
 	switch {

@@ -21,22 +21,15 @@ func (t *Table) Node(i int) (k, v Value) {
 // elements may be stored in Array.
 func (t *Thread) NewArray(n int) *Table { return t.NewTable(nodesFor(n), 0) }
 
-// ExtendArray makes the array of a table, which must have no other keys, as large as if n elements
-// had been set one by one.
-func (t *Thread) ExtendArray(tab *Table, n int) {
-	if n <= len(tab.array) {
-		return
-	}
-	if err := tab.resize(&t.s.Budget, nodesFor(n), 0); err != nil {
-		t.stop(err)
-		panic(raising{})
-	}
-}
-
 // PopArray gives the keys from first on the last n values of the stack, which it removes. The table
 // must have the keys below first and no others.
 func (t *Thread) PopArray(tab *Table, first, n int) {
-	t.ExtendArray(tab, first+n-1)
+	if last := first + n - 1; last > len(tab.array) {
+		if err := tab.resize(&t.s.Budget, nodesFor(last), 0); err != nil {
+			t.stop(err)
+			panic(raising{})
+		}
+	}
 	copy(tab.array[first-1:], t.stack[t.top-n:t.top])
 	t.top -= n
 	t.Spend(n)

@@ -70,7 +70,7 @@ type DebugOptions struct {
 // eyes of its client. The text of an error is for the client.
 func (h *Host) Debug(body []byte, o DebugOptions, run func(sc *Script)) error {
 	d := &debugger{s: h.State, conn: o.Conn, limit: o.Limit, step: true, maxLen: defaultMaxLen,
-		source: strings.Split(strings.Trim(string(body), "\r\n "), "\n"),
+		source: strings.Split(strings.TrimRight(string(body), "\r\n"), "\n"),
 		last:   map[*lua.Thread][]place{}, resumed: time.Now()}
 	h.debug, h.L.Line = d, d.hook
 	defer func() {

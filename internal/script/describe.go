@@ -29,6 +29,9 @@ func describe(b *strings.Builder, v lua.Value, depth int) {
 		describeTable(b, v.Table(), depth)
 	default:
 		kind, address, _ := strings.Cut(display(v), ": ")
+		if v.Userdata() != nil {
+			kind = "light-userdata" // there are no others
+		}
 		fmt.Fprintf(b, `"%s@%s"`, kind, address)
 	}
 }

@@ -1,8 +1,11 @@
 package compare
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+
+	"godwit/internal/lua/luagen"
 )
 
 // Pair is two engines to compare.
@@ -10,6 +13,12 @@ type Pair struct{ Judge, Tested Engine }
 
 // Difference is a program of which the engines return different things.
 type Difference struct{ Program, Want, Got string }
+
+// String returns the program, without what all programs begin with, and what differs.
+func (d Difference) String() string {
+	want, got := d.Lines()
+	return fmt.Sprintf("%s\nwant: %s\ngot:  %s\n", strings.TrimSpace(luagen.Body(d.Program)), want, got)
+}
 
 // Check runs programs on both engines and returns the differences that are not explained.
 func (p Pair) Check(programs ...string) ([]Difference, error) {

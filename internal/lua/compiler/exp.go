@@ -14,32 +14,30 @@ type exp struct {
 	aux  int     // of expIndexed: the key
 	num  float64 // of expNumber
 	// If the value is that of "a and b" or such, jumps lead from it to where it is true or false.
-	yes, no list
-	// Of expRef: the global, and its field if any. Of a function that is to be called: what
-	// CallK takes.
-	global, field string
+	yes, no       list
+	global, field string // of expRef; the field may be empty
 }
 
 // expKind is the form of an expression.
 type expKind uint8
 
 const (
-	expVoid     expKind = iota // no expression
-	expNil                     //
-	expTrue                    //
-	expFalse                   //
-	expConstant                // constant info
-	expNumber                  // num
-	expRef                     // a constant of the environment
-	expLocal                   // register info
-	expUpvalue                 // upvalue info
-	expGlobal                  // the name is constant info
-	expIndexed                 // the table is in register info
-	expJump                    // the comparison at info, which jumps if it is true
-	expReloc                   // the instruction at info may put it in any register
-	expRegister                // register info
-	expCall                    // the call at info
-	expVararg                  // the instruction at info
+	expVoid expKind = iota // no expression
+	expNil
+	expTrue
+	expFalse
+	expConstant // constant info
+	expNumber   // num
+	expRef      // a constant of the environment
+	expLocal    // register info
+	expUpvalue  // upvalue info
+	expGlobal   // the name is constant info
+	expIndexed  // the table is in register info
+	expJump     // the comparison at info, which jumps if it is true
+	expReloc    // the instruction at info may put it in any register
+	expRegister // register info
+	expCall     // the call at info
+	expVararg   // the instruction at info
 )
 
 // keyKind is the form of a key.

@@ -63,9 +63,12 @@ type block struct {
 
 // open begins a function.
 func (c *compiler) open(line int) {
-	f := &function{}
+	var f *function
 	if n := len(c.spare); n > 0 {
 		f, c.spare = c.spare[n-1], c.spare[:n-1]
+	} else {
+		const few = 32
+		f = &function{code: make([]bytecode.Instr, 0, few), lines: make([]int32, 0, few)}
 	}
 	f.outer, f.line, f.registers, f.lastTarget, f.pending = c.fn, line, 2, -1, noJumps
 	c.fn = f

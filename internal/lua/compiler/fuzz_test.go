@@ -80,7 +80,8 @@ func verifyInstr(t *testing.T, p *bytecode.Proto, pc int, i bytecode.Instr) {
 	if isJump(op) {
 		in(pc+1+d, len(p.Code))
 		if d < 0 {
-			require.Contains(t, []bytecode.Op{bytecode.Jump, bytecode.ForLoop, bytecode.ForTest}, op)
+			back := []bytecode.Op{bytecode.Jump, bytecode.ForLoop, bytecode.ForTest}
+			require.Contains(t, back, op)
 		}
 		return
 	}

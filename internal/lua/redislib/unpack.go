@@ -14,6 +14,8 @@ type unpacker struct {
 	t   *lua.Thread
 	s   string
 	pos int
+
+	unread int // elements of arrays that there may be yet
 }
 
 func msgpackUnpack(t *lua.Thread) int { return unpackValues(t, 0, 0, t.Top()) }
@@ -47,7 +49,7 @@ func unpackValues(t *lua.Thread, limit, offset, slots int) int {
 		t.Push(lua.Nil) // where the offset will be
 	}
 	at := t.Top()
-	u := unpacker{t: t, s: s, pos: offset}
+	u := unpacker{t: t, s: s, pos: offset, unread: len(s)}
 	n := 0
 	for ; u.pos < len(s) && n < limit; n++ {
 		t.Push(u.value(slots + n))
@@ -147,36 +149,32 @@ func (u *unpacker) value(slots int) lua.Value {
 	return lua.Nil
 }
 
-// array reads n elements. The length is trusted as far as there are bytes for it, and for no more
-// than a block or what has been read already.
+// array reads n elements. Each takes a byte at least, so all arrays of a text together have no more
+// elements than it has bytes. Memory is allocated for no more than these.
 func (u *unpacker) array(n, slots int) lua.Value {
 	if slots+2 > cStack {
 		u.t.Error("stack overflow (in function mp_decode_to_lua_array)")
 	}
 	t := u.t
-	ready := min(n, len(u.s)-u.pos, block)
-	tab := t.NewArray(ready)
+	room := min(n, len(u.s)-u.pos, u.unread)
+	u.unread -= room
+	tab := t.NewArray(room)
 	t.Push(lua.TableValue(tab))
-	for i := 0; i < n; {
-		elements := tab.Array()[i:ready]
-		for j := range elements {
-			v := u.value(slots + 2)
-			if v.IsNil() {
-				u.withNil(tab, i+j, n, slots)
-				return t.Pop()
-			}
-			elements[j] = v
-			if j%block == 0 {
-				t.Spend(min(block, len(elements)-j))
-			}
+	elements := tab.Array()[:room]
+	for i := range elements {
+		if i%block == 0 {
+			t.Spend(min(block, room-i))
 		}
-		if i = ready; i < n {
-			ready += min(n-i, len(u.s)-u.pos, i)
-			if ready == i {
-				u.take(1)
-			}
-			t.ExtendArray(tab, ready)
+		v := u.value(slots + 2)
+		if v.IsNil() {
+			u.withNil(tab, i, n, slots)
+			return t.Pop()
 		}
+		elements[i] = v
+	}
+	for range n - room { // they end with an error
+		u.value(slots + 2)
+		t.Spend(1)
 	}
 	return t.Pop()
 }

@@ -13,13 +13,13 @@ var radian = func(pi float64) float64 { return pi / 180 }(math.Pi)
 // OpenMath adds the library math to the globals.
 func OpenMath(s *lua.State) {
 	r := &rand48{rand48Start}
-	tab := library(s, "math", []function{{"abs", unary(math.Abs)}, {"acos", invalid(math.Acos, 1)},
+	tab := library(s, "math", []function{{"abs", mathAbs}, {"acos", invalid(math.Acos, 1)},
 		{"asin", invalid(math.Asin, 1)}, {"atan2", binary(math.Atan2)}, {"atan", unary(math.Atan)},
 		{"ceil", unary(math.Ceil)}, {"cosh", unary(math.Cosh)}, {"cos", unary(math.Cos)},
-		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(math.Exp)},
+		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(number.Exp)},
 		{"floor", unary(math.Floor)}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
-		{"ldexp", mathLdexp}, {"log10", invalid(log10, 1)}, {"log", unary(math.Log)},
-		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", binary(number.Pow)},
+		{"ldexp", mathLdexp}, {"log10", invalid(number.Log10, 1)}, {"log", unary(number.Log)},
+		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", mathPow},
 		{"rad", unary(func(x float64) float64 { return x * radian })}, {"random", r.random},
 		{"randomseed", r.randomSeed}, {"sinh", unary(math.Sinh)}, {"sin", unary(math.Sin)},
 		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(math.Tanh)}, {"tan", unary(math.Tan)}})
@@ -37,8 +37,10 @@ func invalid(f func(float64) float64, sign float64) func(t *lua.Thread) int {
 	nan := lua.Number(math.Copysign(math.NaN(), sign))
 	return func(t *lua.Thread) int {
 		x := t.Number(1)
-		if y := f(x); y == y || x != x {
+		if y := f(x); y == y {
 			t.Push(lua.Number(y))
+		} else if x != x {
+			t.Push(lua.Number(x))
 		} else {
 			t.Push(nan)
 		}
@@ -65,13 +67,15 @@ func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
 	}
 }
 
-// log10 is exact for powers of ten, which math.Log10 is not.
-func log10(x float64) float64 {
-	y := math.Log10(x)
-	if r := math.Round(y); r != y && math.Abs(r-y) < 1e-12 && math.Pow(10, r) == x {
-		return r
-	}
-	return y
+func mathAbs(t *lua.Thread) int {
+	t.Push(lua.Number(math.Abs(t.Number(1))))
+	return 1
+}
+
+func mathPow(t *lua.Thread) int {
+	y := t.Number(2)
+	t.Push(lua.Number(number.Pow(t.Number(1), y)))
+	return 1
 }
 
 func mathFrexp(t *lua.Thread) int {

@@ -1,0 +1,50 @@
+package engine
+
+import "io"
+
+// DebugMode is what SCRIPT DEBUG has set for the scripts that a client sends.
+type DebugMode uint8
+
+// The modes.
+const (
+	DebugOff  DebugMode = iota
+	DebugFork           // in a process of its own, which changes nothing here
+	DebugSync           // in the server, which waits
+)
+
+// Talker is an optional part of a Conn: one that can speak with its client while a command runs.
+type Talker interface {
+	// Talk returns the connection. Read waits for some time, and returns 0 if nothing has come.
+	// Write waits until everything is written. It is nil if replies wait to be written.
+	Talk() io.ReadWriter
+}
+
+// Console returns the connection of a client for a session of the debugger, or nil. While the
+// client thinks, its script is busy, and others are told so.
+func (e *Engine) Console(c *Client) io.ReadWriter {
+	t, ok := c.Conn.(Talker)
+	if !ok || len(c.W.Buf) > 0 || c.W.Staged > 0 {
+		return nil
+	}
+	if conn := t.Talk(); conn != nil {
+		return console{e, conn}
+	}
+	return nil
+}
+
+type console struct {
+	e    *Engine
+	conn io.ReadWriter
+}
+
+// Write implements io.Writer.
+func (c console) Write(b []byte) (int, error) { return c.conn.Write(b) }
+
+// Read implements io.Reader. It returns 0 if nothing has come for some time.
+func (c console) Read(b []byte) (int, error) {
+	n, err := c.conn.Read(b)
+	if n > 0 || err != nil {
+		return n, err
+	}
+	return 0, c.e.handOver(c.e.script.run)
+}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"io"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"godwit/internal/evloop"
+)
+
+// Talk implements engine.Talker. It is called in run, on the loop's goroutine.
+func (c *fdConn) Talk() io.ReadWriter {
+	if !c.q.empty() || len(c.reply) > 0 || c.gone || c.ending {
+		return nil
+	}
+	c.unread = true // the loop's events may be about what is read here
+	return fdTalk(c.fd)
+}
+
+type fdTalk int
+
+// Read implements io.Reader.
+func (t fdTalk) Read(b []byte) (int, error) {
+	if err := t.wait(unix.POLLIN, talkPause); err != nil {
+		return 0, err
+	}
+	n, errno := evloop.Read(int(t), b)
+	switch {
+	case n > 0, errno == syscall.EAGAIN, errno == syscall.EINTR:
+		return n, nil
+	case errno != 0:
+		return 0, errno
+	}
+	return 0, io.EOF
+}
+
+// Write implements io.Writer.
+func (t fdTalk) Write(b []byte) (n int, err error) {
+	end := time.Now().Add(talkWrite)
+	for n < len(b) {
+		m, errno := evloop.Write(int(t), b[n:])
+		switch {
+		case m > 0:
+			n += m
+		case errno != syscall.EAGAIN && errno != syscall.EINTR:
+			return n, errno
+		case time.Now().After(end):
+			return n, syscall.ETIMEDOUT
+		default:
+			if err := t.wait(unix.POLLOUT, time.Until(end)); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// wait waits for an event of the socket, or for some time.
+func (t fdTalk) wait(events int16, pause time.Duration) error {
+	_, err := unix.Poll([]unix.PollFd{{Fd: int32(t), Events: events}}, int(pause.Milliseconds()))
+	if err == unix.EINTR {
+		return nil
+	}
+	return err
+}
