@@ -111,8 +111,7 @@ func ToText(v Value) (string, bool) {
 	case v.IsString():
 		return v.Str(), true
 	case v.IsNumber():
-		var b [numberSize]byte
-		return string(AppendNumber(b[:0], v.Num())), true
+		return numberText(v.Num()), true
 	}
 	return "", false
 }
