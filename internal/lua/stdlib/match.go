@@ -27,8 +27,8 @@ const (
 	position = -2 // of a capture without content
 )
 
-// matcher matches one pattern. It lives on the stack of the function that searches, so what is large
-// is elsewhere.
+// matcher matches one pattern. It lives on the stack of the function that searches, so what is
+// large is elsewhere.
 type matcher struct {
 	t        *lua.Thread
 	src, pat string
@@ -210,14 +210,17 @@ func (m *matcher) balance(s, p int) int {
 		switch m.src[i] {
 		case closing:
 			if depth--; depth == 0 {
-				m.step((i - s) / 4)
+				m.step((i - s) % chunk / 4)
 				return i + 1
 			}
 		case opening:
 			depth++
 		}
+		if (i-s)%chunk == 0 {
+			m.step(chunk / 4)
+		}
 	}
-	m.step((len(m.src) - s) / 4)
+	m.step((len(m.src) - s) % chunk / 4)
 	return -1
 }
 
@@ -254,33 +257,50 @@ func (m *matcher) most(s, p, end, depth int) int {
 	return -1
 }
 
+// chunk is how many bytes are looked at before they are accounted for.
+const chunk = 64 << 10
+
 // run returns how many bytes from s on match the class that begins at p.
 func (m *matcher) run(s, p int) int {
 	src, n := m.src[s:], 0
+	for n < len(src) {
+		size := min(len(src)-n, chunk)
+		k := m.span(src[n:n+size], p)
+		m.step(k / 4)
+		if n += k; k < size {
+			break
+		}
+	}
+	return n
+}
+
+// span returns how many bytes at the beginning of src match the class that begins at p.
+func (m *matcher) span(src string, p int) int {
+	n := 0
 	switch c := m.pat[p]; c {
 	case '.':
-		n = len(src)
+		return len(src)
 	case '[':
 		set := &m.set(p).bytes
 		for n < len(src) && set.has(src[n]) {
 			n++
 		}
+		return n
 	case '%':
-		if class := letters[m.pat[p+1]]; class != 0 {
+		c = m.pat[p+1]
+		if class := letters[c]; class != 0 {
 			for n < len(src) && (classes[src[n]]&class != 0) == (class < negated) {
 				n++
 			}
-			break
+			return n
 		}
-		c = m.pat[p+1]
 		fallthrough
 	default:
 		for n < len(src) && src[n] == c {
 			n++
 		}
+		return n
 	}
-	m.step(n / 4)
-	return n
 }
 
 // least matches as few bytes of a class as it can before what follows at end.
@@ -358,7 +378,7 @@ func (m *matcher) value(i, from, to int) lua.Value {
 	if last == position {
 		return lua.Int(first + 1)
 	}
-	return m.part(m.t, m.src, first, last)
+	return part(m.t, m.src, first, last)
 }
 
 // push pushes the captures and returns their number. If there are none and whole is set, it pushes

@@ -13,7 +13,7 @@ func OpenString(s *lua.State) {
 		{"dump", stringDump}, {"find", a.find}, {"format", a.format},
 		{"gfind", a.gmatch}, {"gmatch", a.gmatch}, {"gsub", a.gsub}, {"len", stringLen},
 		{"lower", stringLower}, {"match", a.match}, {"rep", stringRep},
-		{"reverse", stringReverse}, {"sub", a.sub}, {"upper", stringUpper}})
+		{"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper}})
 	tab.SetString("gfind", tab.GetString("gmatch")) // one function with two names
 	s.Strings = lua.NewTable(0, 1)
 	s.Strings.SetString("__index", lua.TableValue(tab))
@@ -35,7 +35,7 @@ var singles = func() string {
 func single(c byte) lua.Value { return lua.String(singles[c : int(c)+1]) }
 
 // part returns src[from:to] as a value. It is a copy, so that it does not keep src alive.
-func (a *scratch) part(t *lua.Thread, src string, from, to int) lua.Value {
+func part(t *lua.Thread, src string, from, to int) lua.Value {
 	n := to - from
 	switch {
 	case n == 0:
@@ -59,14 +59,14 @@ func relative(i, n int) int {
 	return i
 }
 
-func (a *scratch) sub(t *lua.Thread) int {
+func stringSub(t *lua.Thread) int {
 	s := t.String(1)
 	from := max(relative(t.Int(2), len(s)), 1)
 	to := min(relative(t.OptInt(3, -1), len(s)), len(s))
 	if from > to {
 		from, to = 1, 0
 	}
-	return t.Return(a.part(t, s, from-1, to))
+	return t.Return(part(t, s, from-1, to))
 }
 
 func stringByte(t *lua.Thread) int {
