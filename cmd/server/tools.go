@@ -35,9 +35,11 @@ func tool(args []string) (code int, done bool) {
 	if len(args) == 0 {
 		return 0, false
 	}
-	switch args[0] {
-	case "--check-rdb", "--check-aof":
+	switch {
+	case args[0] == "--check-rdb", args[0] == "--check-aof":
 		return check(args), true
+	case args[0] == server.DebugArg && len(args) == 2:
+		return debugSession(args[1]), true
 	}
 	if len(args) > 1 {
 		return 0, false

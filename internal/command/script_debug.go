@@ -27,15 +27,23 @@ func scriptDebugCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// debugEval runs a script in a session of the debugger. The connection ends with it.
+// debugEval runs a script in a session of the debugger, with which the connection ends.
 func debugEval(c *engine.Ctx, keys, args [][]byte, readOnly bool) {
 	conn := c.E.Console(c.Client)
 	if conn == nil {
 		c.Err("ERR a script cannot be debugged in a pipeline")
 		return
 	}
+	if c.Client.Debug == engine.DebugFork {
+		if err := c.E.DebugApart(c.Client, c.Args); err != nil {
+			c.Err("ERR " + err.Error())
+			return
+		}
+		c.Client.CloseASAP = true
+		return
+	}
 	c.Client.CloseAfterReply = true
-	c.E.Log.Warning("Redis synchronous debugging eval session started")
+	c.E.Log.Notice("Redis synchronous debugging eval session started")
 	o := script.DebugOptions{Conn: conn,
 		Limit: time.Duration(c.E.Cfg.BusyReplyThreshold) * time.Millisecond}
 	err := c.E.Scripts().Debug(c.Args[1], o, func(sc *script.Script) {
@@ -44,5 +52,5 @@ func debugEval(c *engine.Ctx, keys, args [][]byte, readOnly bool) {
 	if err != nil {
 		c.Err("ERR " + err.Error())
 	}
-	c.E.Log.Warning("Redis synchronous debugging eval session ended")
+	c.E.Log.Notice("Redis synchronous debugging eval session ended")
 }

@@ -178,6 +178,14 @@ func (e *Engine) RewriteConfig() error {
 	if e.Cfg.ACLFile != "" {
 		return e.Cfg.Rewrite()
 	}
+	return e.Cfg.RewriteUsers(e.userLines())
+}
+
+// ConfigText returns a configuration file that makes a server like this one, with its users.
+func (e *Engine) ConfigText() string { return e.Cfg.Text(e.userLines()) }
+
+// userLines returns the users as lines of a configuration file.
+func (e *Engine) userLines() []string {
 	plain := acl.NewUsers(e.table.Table)
 	if p := e.Cfg.RequirePass; p != "" {
 		if _, err := plain.Set(acl.Default, []string{">" + p}, false); err != nil {
@@ -190,5 +198,5 @@ func (e *Engine) RewriteConfig() error {
 			lines = append(lines, line)
 		}
 	}
-	return e.Cfg.RewriteUsers(lines)
+	return lines
 }

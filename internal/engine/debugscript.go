@@ -1,6 +1,9 @@
 package engine
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 // DebugMode is what SCRIPT DEBUG has set for the scripts that a client sends.
 type DebugMode uint8
@@ -30,6 +33,18 @@ func (e *Engine) Console(c *Client) io.ReadWriter {
 		return console{e, conn}
 	}
 	return nil
+}
+
+// ErrNoSession says that no session can begin now.
+var ErrNoSession = errors.New("a snapshot for the session cannot be made now, try again later")
+
+// SaveAside writes the data set to a file for another process, while everybody waits.
+func (e *Engine) SaveAside(path string) error {
+	s := e.persist.store
+	if s == nil || s.Busy() || e.loading.on || e.loading.aside {
+		return ErrNoSession
+	}
+	return s.SaveAside(path)
 }
 
 type console struct {

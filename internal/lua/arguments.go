@@ -211,5 +211,5 @@ func (t *Thread) CallFunction(f Value, args ...Value) Value {
 // NewTable returns an empty table. It is accounted for.
 func (t *Thread) NewTable(array, hash int) *Table {
 	t.Grow(tableBytes(array, hash))
-	return NewTable(array, hash)
+	return t.s.parts.table(array, nodesFor(hash))
 }

@@ -80,7 +80,7 @@ func (t *Thread) PopPairs(n int) *Table {
 	var tab *Table
 	if s := t.s.shapes.find(mix); s.is(pairs) {
 		t.Grow(headBytes + len(s.nodes)*nodeBytes)
-		tab = s.fill(pairs)
+		tab = s.fill(&t.s.parts, pairs)
 	} else {
 		tab = t.pairs(pairs)
 		s.learn(pairs, tab)
@@ -142,13 +142,14 @@ func (s *shape) is(pairs []Value) bool {
 }
 
 // fill returns a table of the shape.
-func (s *shape) fill(pairs []Value) *Table {
-	nodes := make([]node, len(s.nodes))
-	copy(nodes, s.nodes)
+func (s *shape) fill(parts *recycler, pairs []Value) *Table {
+	t := parts.table(0, len(s.nodes))
+	copy(t.nodes, s.nodes)
 	for i, at := range s.at {
-		nodes[at].val = pairs[2*i+1]
+		t.nodes[at].val = pairs[2*i+1]
 	}
-	return &Table{nodes: nodes, free: s.free}
+	t.free = s.free
+	return t
 }
 
 // learn notes the layout of a table when pairs with the same keys come for the second time. Keys

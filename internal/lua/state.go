@@ -68,6 +68,7 @@ func (s *State) Reset() {
 	t.top, t.high = 0, 0
 	s.current = t
 	s.arena.reset()
+	s.parts.end()
 }
 
 // What is kept of a stack from one run to the next.

@@ -46,6 +46,7 @@ func NewHost(c Caller, o Options, openers ...Opener) *Host {
 	h.State = NewState(c, func(s *State) *lua.Table { return s.scriptAPI(s.API(o)) }, openers...)
 	h.args.init(h.State)
 	h.L.ReuseStrings()
+	h.L.ReuseTables()
 	h.recent.prev, h.recent.next = &h.recent, &h.recent
 	return h
 }

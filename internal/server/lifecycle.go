@@ -184,6 +184,7 @@ func (s *Server) shutdown(o engine.ShutdownOptions) error {
 		return err
 	}
 	s.eng.End()
+	s.debugging.kill()
 	s.RemovePidFile()
 	for _, l := range s.listeners {
 		_ = l.ln.Close()

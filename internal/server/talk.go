@@ -25,6 +25,14 @@ func (c *goConn) Talk() io.ReadWriter {
 	return goTalk{c.nc}
 }
 
+// File implements filer.
+func (c *goConn) File() (*os.File, error) {
+	if f, ok := c.nc.(filer); ok { // not TLS
+		return f.File()
+	}
+	return nil, errNotOverTLS
+}
+
 type goTalk struct{ nc net.Conn }
 
 // Read implements io.Reader.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"io"
+	"os"
 	"syscall"
 	"time"
 
@@ -17,6 +18,15 @@ func (c *fdConn) Talk() io.ReadWriter {
 	}
 	c.unread = true // the loop's events may be about what is read here
 	return fdTalk(c.fd)
+}
+
+// File implements filer.
+func (c *fdConn) File() (*os.File, error) {
+	fd, err := unix.FcntlInt(uintptr(c.fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "client"), nil
 }
 
 type fdTalk int

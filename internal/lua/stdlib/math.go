@@ -13,16 +13,17 @@ var radian = func(pi float64) float64 { return pi / 180 }(math.Pi)
 // OpenMath adds the library math to the globals.
 func OpenMath(s *lua.State) {
 	r := &rand48{rand48Start}
-	tab := library(s, "math", []function{{"abs", mathAbs}, {"acos", invalid(math.Acos, 1)},
-		{"asin", invalid(math.Asin, 1)}, {"atan2", binary(math.Atan2)}, {"atan", unary(math.Atan)},
-		{"ceil", unary(math.Ceil)}, {"cosh", unary(math.Cosh)}, {"cos", unary(math.Cos)},
+	tab := library(s, "math", []function{{"abs", mathAbs}, {"acos", invalid(number.Acos, 1)},
+		{"asin", invalid(number.Asin, 1)}, {"atan2", binary(number.Atan2)},
+		{"atan", unary(number.Atan)},
+		{"ceil", unary(math.Ceil)}, {"cosh", unary(number.Cosh)}, {"cos", unary(number.Cos)},
 		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(number.Exp)},
 		{"floor", unary(math.Floor)}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
 		{"ldexp", mathLdexp}, {"log10", invalid(number.Log10, 1)}, {"log", unary(number.Log)},
 		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", mathPow},
 		{"rad", unary(func(x float64) float64 { return x * radian })}, {"random", r.random},
-		{"randomseed", r.randomSeed}, {"sinh", unary(math.Sinh)}, {"sin", unary(math.Sin)},
-		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(math.Tanh)}, {"tan", unary(math.Tan)}})
+		{"randomseed", r.randomSeed}, {"sinh", unary(number.Sinh)}, {"sin", unary(number.Sin)},
+		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(number.Tanh)}, {"tan", unary(number.Tan)}})
 	tab.SetString("pi", lua.Number(math.Pi))
 	tab.SetString("huge", lua.Number(math.Inf(1)))
 	tab.SetString("mod", tab.GetString("fmod"))
