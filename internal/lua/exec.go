@@ -342,6 +342,12 @@ enter:
 			goto enter
 		case bytecode.Return:
 			first, n := base+int(in.A()), int(in.B())-1
+			if n <= 1 && n >= 0 && t.open == nil && f.kind == framePlain {
+				if t.frames[t.depth-2].closure != nil {
+					t.leavePlain(f, first, n)
+					goto enter
+				}
+			}
 			if n < 0 {
 				n = t.top - first
 			}
