@@ -53,7 +53,8 @@ func debug(t *testing.T, f *fake, src string, limit time.Duration, commands ...s
 	c := &console{commands: commands}
 	var w resp.Writer
 	keys := [][]byte{[]byte("k")}
-	err := h.Debug([]byte(src), script.DebugOptions{Conn: c, Limit: limit}, func(sc *script.Script) {
+	o := script.DebugOptions{Conn: c, Limit: limit}
+	err := h.Debug([]byte(src), o, func(sc *script.Script) {
 		h.Run(sc, keys, [][]byte{[]byte("v")}, &w)
 	})
 	if err != nil {
@@ -190,8 +191,8 @@ func TestDebugEnds(t *testing.T) {
 		{"return 1", "return 1\n> a\n<endsession>\n-ERR script aborted for user request script: " +
 			script.Digest([]byte("return 1")) + ", on @user_script:1.\n", []string{"a"}},
 		{"return 1", "return 1\n<endsession>\n:1\n", nil},
-		{"return redis.call('fail')", "return redis.call('fail')\n> s\n<redis> fail\n<error> -WRONG " +
-			"kind\n<reply> \"-WRONG kind\"\n<endsession>\n-WRONG kind script: " + script.Digest(
+		{"return redis.call('fail')", "return redis.call('fail')\n> s\n<redis> fail\n<error> " +
+			"-WRONG kind\n<reply> \"-WRONG kind\"\n<endsession>\n-WRONG kind script: " + script.Digest(
 			[]byte("return redis.call('fail')")) + ", on @user_script:1.\n", []string{"s"}},
 		{"return loadstring('local a\\nreturn 2')()", "return loadstring('local a\\nreturn 2')()\n" +
 			"> s\n<endsession>\n:2\n", []string{"s"}},
