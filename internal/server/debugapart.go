@@ -14,10 +14,10 @@ import (
 	"godwit/internal/engine"
 )
 
-// A session of SCRIPT DEBUG YES changes nothing in the server: it runs in a process of its own. A Go
-// process cannot fork, so this program is started anew, in a folder that has a snapshot of the data
-// set and a configuration with all directives and users. It gets the client's connection as file 3
-// and the command on its standard input. It answers, runs the script, and ends.
+// A session of SCRIPT DEBUG YES changes nothing in the server: it runs in a process of its own. A
+// Go process cannot fork, so this program is started anew, in a folder that has a snapshot of the
+// data set and a configuration with all directives and users. It gets the client's connection as
+// file 3 and the command on its standard input. It answers, runs the script, and ends.
 
 const (
 	// DebugArg is the argument that makes this program run a session. The folder follows.
