@@ -7,15 +7,19 @@ import "math"
 
 // String returns argument n as a string. Numbers are converted.
 func (t *Thread) String(n int) string {
-	v := t.Arg(n)
-	switch {
-	case v.IsString():
+	if v := t.Arg(n); v.IsString() {
 		return v.Str()
-	case v.IsNumber():
-		return string(AppendNumber(nil, v.Num()))
 	}
-	t.TypeError(n, "string")
-	return ""
+	return t.textOf(n)
+}
+
+// textOf returns argument n, which should be a number, as a string.
+func (t *Thread) textOf(n int) string {
+	s, ok := ToText(t.Arg(n))
+	if !ok {
+		t.TypeError(n, "string")
+	}
+	return s
 }
 
 // OptString returns argument n as a string, or def if it is nil or missing.
@@ -28,6 +32,14 @@ func (t *Thread) OptString(n int, def string) string {
 
 // Number returns argument n as a number. Strings are converted.
 func (t *Thread) Number(n int) float64 {
+	if v := t.Arg(n); v.n >= minNumber {
+		return bitsNumber(v.n)
+	}
+	return t.parsed(n)
+}
+
+// parsed returns argument n, which should be a string, as a number.
+func (t *Thread) parsed(n int) float64 {
 	f, ok := ToNumber(t.Arg(n))
 	if !ok {
 		t.TypeError(n, "number")
@@ -90,7 +102,7 @@ func (t *Thread) Any(n int) Value {
 // PushString pushes a new string. Its bytes are copied, and accounted for.
 func (t *Thread) PushString(b []byte) {
 	t.Grow(len(b))
-	t.Push(String(string(b)))
+	t.Push(t.s.NewString(b))
 }
 
 // ToText converts a string or a number as Lua does.
@@ -99,7 +111,7 @@ func ToText(v Value) (string, bool) {
 	case v.IsString():
 		return v.Str(), true
 	case v.IsNumber():
-		return string(AppendNumber(nil, v.Num())), true
+		return numberText(v.Num()), true
 	}
 	return "", false
 }
@@ -199,5 +211,5 @@ func (t *Thread) CallFunction(f Value, args ...Value) Value {
 // NewTable returns an empty table. It is accounted for.
 func (t *Thread) NewTable(array, hash int) *Table {
 	t.Grow(tableBytes(array, hash))
-	return NewTable(array, hash)
+	return t.s.parts.table(array, nodesFor(hash))
 }

@@ -200,8 +200,8 @@ func (t *Thread) length(b, a int) bool {
 
 // AppendNumber appends a number as C's %.14g prints it.
 func AppendNumber(b []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) < 1e14 && (n != 0 || !math.Signbit(n)) {
-		return strconv.AppendInt(b, int64(n), 10)
+	if i := int64(n); float64(i) == n && -1e14 < n && n < 1e14 && (i != 0 || !math.Signbit(n)) {
+		return strconv.AppendInt(b, i, 10)
 	}
 	if i := math.Abs(n)*1e4 + 0.5; i >= 1 && i < 1e14 {
 		// If this is the double nearest to i/10^4, 14 digits print it as that fraction.
@@ -224,6 +224,12 @@ func appendFraction(b []byte, neg bool, i int64) []byte {
 		b = b[:len(b)-1]
 	}
 	return b
+}
+
+// numberText returns a number as AppendNumber appends it.
+func numberText(n float64) string {
+	var b [numberSize]byte
+	return string(AppendNumber(b[:0], n))
 }
 
 // AppendG appends a number in the form of C's %g.

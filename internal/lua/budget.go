@@ -50,6 +50,7 @@ type Budget struct {
 	// accounted for, but cannot be measured. They add before the call and subtract after it.
 	Held int
 
+	parts   recycler
 	room    int // bytes that may be allocated until the next measure
 	bound   int // when room was set
 	ended   error

@@ -73,7 +73,7 @@ func (t *Thread) join(list []Value, size int) (Value, bool) {
 		return Bytes(b), true
 	}
 	t.s.text = b
-	return String(string(b)), true
+	return t.s.NewString(b), true
 }
 
 // keptText is the largest buffer that is used again.

@@ -10,13 +10,43 @@ const (
 	statusDead
 )
 
-// threadSlots is the size of a coroutine's stack at first. Scripts may make many.
-const threadSlots = slack + 16
+const (
+	// threadSlots is the size of a coroutine's stack at first. Scripts may make many.
+	threadSlots = slack + 16
+	// maxSpare is how many stacks of dead coroutines are kept for new ones.
+	maxSpare = 16
+)
+
+// stacks are what a coroutine runs on.
+type stacks struct {
+	values []Value
+	frames []frame
+}
+
+// bury frees the stacks of a coroutine that has ended.
+func (s *State) bury(co *Thread) {
+	co.status = statusDead
+	co.close(0)
+	if len(co.stack) == threadSlots && len(co.frames) == startFrames && len(s.spare) < maxSpare {
+		clear(co.stack)
+		clear(co.frames)
+		s.spare = append(s.spare, stacks{co.stack, co.frames})
+	}
+	co.stack, co.frames = nil, nil
+	co.depth, co.base, co.top = 0, 0, 0
+}
 
 // NewThread returns a coroutine that will call f.
 func (t *Thread) NewThread(f Value) *Thread {
 	t.Grow(threadSlots*valueBytes + startFrames*frameBytes + 160)
-	co := t.s.newThread(threadSlots)
+	var co *Thread
+	if n := len(t.s.spare); n > 0 {
+		spare := t.s.spare[n-1]
+		t.s.spare = t.s.spare[:n-1]
+		co = &Thread{s: t.s, stack: spare.values, frames: spare.frames}
+	} else {
+		co = t.s.newThread(threadSlots)
+	}
 	co.stack[0] = f
 	co.top, co.high = 1, 1
 	return co
@@ -53,20 +83,18 @@ func (t *Thread) Resume(co *Thread, n int) (ok bool) {
 	t.SetTop(n - 1)
 	switch o {
 	case failed:
-		co.status = statusDead
 		t.Push(co.thrown)
+		t.s.bury(co)
+		co.thrown = Nil
 		return false
-	case finished:
-		co.status = statusDead
-	default:
+	case yielded:
 		co.status = statusSuspended
 	}
 	for _, v := range co.stack[co.base:co.top] {
 		t.Push(v)
 	}
-	co.top = co.base
-	if o == finished {
-		co.stack, co.frames, co.open = nil, nil, nil
+	if co.top = co.base; o == finished {
+		t.s.bury(co)
 	}
 	return true
 }

@@ -121,10 +121,11 @@ func (t *Thread) typeError(op string, v Value, reg int) bool {
 		" value)")
 }
 
-// compareError begins to raise the error for two values that cannot be compared.
+// compareError begins to raise the error for two values that cannot be compared. Lua looks at the
+// third letter only of the types' names, which thread and string share.
 func (t *Thread) compareError(a, b Value) bool {
 	x, y := a.TypeName(), b.TypeName()
-	if x == y {
+	if x[2] == y[2] {
 		return t.raise("attempt to compare two " + x + " values")
 	}
 	return t.raise("attempt to compare " + x + " with " + y)

@@ -35,6 +35,31 @@ func (t *Thread) PopArray(tab *Table, first, n int) {
 	t.Spend(n)
 }
 
+// PopPair gives a table the last two values of the stack, a key and its value, which it removes.
+func (t *Thread) PopPair(tab *Table) {
+	k, v := t.stack[t.top-2], t.stack[t.top-1]
+	if k.IsString() {
+		t.setString(tab, k, v)
+	} else {
+		t.RawSet(tab, k, v)
+	}
+	t.top -= 2
+	t.Spend(1)
+}
+
+func (t *Thread) setString(tab *Table, k, v Value) {
+	hash := HashString(k.Str())
+	p := tab.findStr(k, hash)
+	if p == nil {
+		var err error
+		if p, err = tab.add(&t.s.Budget, k, hash); err != nil {
+			t.stop(err)
+			panic(raising{})
+		}
+	}
+	p.set(v)
+}
+
 // MaxPairs is how many pairs PopPairs takes.
 const MaxPairs = 32
 
@@ -55,7 +80,7 @@ func (t *Thread) PopPairs(n int) *Table {
 	var tab *Table
 	if s := t.s.shapes.find(mix); s.is(pairs) {
 		t.Grow(headBytes + len(s.nodes)*nodeBytes)
-		tab = s.fill(pairs)
+		tab = s.fill(&t.s.parts, pairs)
 	} else {
 		tab = t.pairs(pairs)
 		s.learn(pairs, tab)
@@ -69,10 +94,7 @@ func (t *Thread) PopPairs(n int) *Table {
 func (t *Thread) pairs(pairs []Value) *Table {
 	tab := t.NewTable(0, 0)
 	for i := 0; i < len(pairs); i += 2 {
-		if err := tab.set(pairs[i], pairs[i+1], &t.s.Budget); err != nil {
-			t.stop(err)
-			panic(raising{})
-		}
+		t.setString(tab, pairs[i], pairs[i+1])
 	}
 	return tab
 }
@@ -120,13 +142,14 @@ func (s *shape) is(pairs []Value) bool {
 }
 
 // fill returns a table of the shape.
-func (s *shape) fill(pairs []Value) *Table {
-	nodes := make([]node, len(s.nodes))
-	copy(nodes, s.nodes)
+func (s *shape) fill(parts *recycler, pairs []Value) *Table {
+	t := parts.table(0, len(s.nodes))
+	copy(t.nodes, s.nodes)
 	for i, at := range s.at {
-		nodes[at].val = pairs[2*i+1]
+		t.nodes[at].val = pairs[2*i+1]
 	}
-	return &Table{nodes: nodes, free: s.free}
+	t.free = s.free
+	return t
 }
 
 // learn notes the layout of a table when pairs with the same keys come for the second time. Keys

@@ -28,11 +28,12 @@ func Refs(v Value, visit func(Value)) (bytes int) {
 func (t *Thread) bytes() int { return len(t.stack)*valueBytes + len(t.frames)*frameBytes }
 
 // StackBytes returns the size of the main thread's stacks.
-func (s *State) StackBytes() int { return s.Main.bytes() }
+func (s *State) StackBytes() int { return s.Main.bytes() + s.parts.bytes() }
 
 // Trim gives grown stacks and buffers back. Nothing may be running.
 func (s *State) Trim() {
 	s.text = nil
+	s.parts.trim()
 	if t := s.Main; len(t.stack) > 2*slack || len(t.frames) > 8 {
 		t.stack, t.frames = make([]Value, 2*slack), make([]frame, 8)
 	}

@@ -115,12 +115,11 @@ func (t *Thread) handle(h, v Value) Value {
 		at := t.top
 		t.Push(h)
 		t.Push(v)
-		depth := t.depth
 		if t.call(at, 1) {
 			return t.Pop()
 		}
-		// an error in the handler goes to the handler, until there is no room for it
-		if t.outer+t.nested >= maxNested+moreNested || t.s.Ended() != nil || t.depth == depth {
+		// An error in the handler goes to the handler, until there is no room for it.
+		if t.outer+t.nested >= maxNested+moreNested || t.s.Ended() != nil {
 			return String("error in error handling")
 		}
 		v = t.thrown

@@ -110,7 +110,7 @@ func (t *Thread) newTable(a int, in bytecode.Instr) bool {
 	if err := t.s.Grow(tableBytes(array, hash)); err != nil {
 		return t.stop(err)
 	}
-	t.stack[a] = TableValue(NewTable(array, hash))
+	t.stack[a] = TableValue(t.s.parts.table(array, nodesFor(hash)))
 	return true
 }
 

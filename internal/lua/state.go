@@ -12,6 +12,8 @@ type State struct {
 	current *Thread // that runs
 	texts   eventNames
 	text    []byte // buffer for strings being made
+	arena   arena
+	spare   []stacks
 
 	shapes   *shapes   // see PopPairs
 	interned *interned // see Intern
@@ -65,6 +67,8 @@ func (s *State) Reset() {
 	}
 	t.top, t.high = 0, 0
 	s.current = t
+	s.arena.reset()
+	s.parts.end()
 }
 
 // What is kept of a stack from one run to the next.

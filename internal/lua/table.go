@@ -60,14 +60,7 @@ var (
 // NewTable returns an empty table whose array has the given size, and whose hash part has the size
 // rounded up to a power of two. Thread.NewTable also accounts for it.
 func NewTable(array, hash int) *Table {
-	t := &Table{}
-	if array > 0 {
-		t.array = make([]Value, array)
-	}
-	if hash > 0 {
-		t.setNodes(nodesFor(hash))
-	}
-	return t
+	return (*recycler)(nil).table(array, nodesFor(hash))
 }
 
 // tableBytes returns how many bytes NewTable allocates.

@@ -241,8 +241,14 @@ func (t *Table) resize(b *Budget, array, hash int) error {
 	if err := b.rehash(bytes, len(t.array)+len(t.nodes)); err != nil {
 		return err
 	}
-	nodes, beyond := t.nodes, t.setArray(array)
-	t.setNodes(count)
+	var parts *recycler
+	if b != nil {
+		parts = &b.parts
+	}
+	nodes, old := t.nodes, t.array
+	t.setArray(parts, array)
+	t.setNodes(parts, count)
+	beyond := old[min(array, len(old)):]
 	for i := range beyond {
 		if v := beyond[i]; v.n != bitsNil {
 			f := float64(array + i + 1)
@@ -260,28 +266,31 @@ func (t *Table) resize(b *Budget, array, hash int) error {
 			t.place(n.key, n.hash).val = n.val
 		}
 	}
+	if array == len(old) {
+		old = nil
+	}
+	parts.giveBack(old, nodes)
 	t.assertValid()
 	return nil
 }
 
-// setArray gives the array another size and returns the values that it has no room for.
-func (t *Table) setArray(size int) (beyond []Value) {
+// setArray gives the array another size. Values beyond it are lost.
+func (t *Table) setArray(parts *recycler, size int) {
 	old := t.array
 	if size == len(old) {
-		return nil
+		return
 	}
 	t.array = nil
 	if size > 0 {
-		t.array = make([]Value, size)
+		t.array = parts.array(size)
 		copy(t.array, old)
 	}
-	return old[min(size, len(old)):]
 }
 
-func (t *Table) setNodes(count int) {
+func (t *Table) setNodes(parts *recycler, count int) {
 	t.nodes = nil
 	if count > 0 {
-		t.nodes = make([]node, count)
+		t.nodes = parts.hash(count)
 	}
 	t.free = int32(count)
 }

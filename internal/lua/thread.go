@@ -82,6 +82,14 @@ func (t *Thread) Push(v Value) {
 	t.top++
 }
 
+// Return pushes the only result of a function, which has pushed nothing so far. It returns what the
+// function returns. There is room for one value.
+func (t *Thread) Return(v Value) int {
+	t.stack[t.top] = v
+	t.top++
+	return 1
+}
+
 // Pop removes the last value and returns it.
 func (t *Thread) Pop() Value {
 	t.top--

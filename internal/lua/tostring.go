@@ -12,7 +12,8 @@ func (t *Thread) ToString(v Value) Value {
 	case KindString:
 		return v
 	case KindNumber:
-		return String(string(AppendNumber(nil, v.Num())))
+		var room [32]byte
+		return t.s.NewString(AppendNumber(room[:0], v.Num()))
 	case KindBool:
 		return String(strconv.FormatBool(v.Truthy()))
 	case KindNil:

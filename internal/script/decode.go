@@ -43,7 +43,7 @@ func (d *decoder) integer() int64 {
 // text returns a copy of bytes as a value.
 func (d *decoder) text(b []byte) lua.Value {
 	d.t.Grow(len(b))
-	return lua.String(string(b))
+	return d.t.State().NewString(b)
 }
 
 // bulk returns the n bytes that come next, which a line end follows.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/luagen"
 	"godwit/internal/lua/redislib"
 	"godwit/internal/script"
-	"godwit/internal/script/luagen"
 	"godwit/internal/testseed"
 )
 

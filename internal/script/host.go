@@ -45,12 +45,14 @@ func NewHost(c Caller, o Options, openers ...Opener) *Host {
 	h := &Host{bySHA: map[string]*Script{}, byBody: map[string]*Script{}}
 	h.State = NewState(c, func(s *State) *lua.Table { return s.scriptAPI(s.API(o)) }, openers...)
 	h.args.init(h.State)
+	h.L.ReuseStrings()
+	h.L.ReuseTables()
 	h.recent.prev, h.recent.next = &h.recent, &h.recent
 	return h
 }
 
 // machineMemory is the measured size of an environment in bytes, without its stacks.
-const machineMemory = 128 << 10
+const machineMemory = 192 << 10
 
 // Len returns the number of cached scripts.
 func (h *Host) Len() int { return len(h.bySHA) }

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
 	"godwit/internal/resp/client"
 	"godwit/internal/script"
-	"godwit/internal/lua/redislib"
 )
 
 // nobody is a server that runs no commands and ends programs that take too long.

@@ -1,8 +1,11 @@
 package compare
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+
+	"godwit/internal/lua/luagen"
 )
 
 // Pair is two engines to compare.
@@ -11,7 +14,13 @@ type Pair struct{ Judge, Tested Engine }
 // Difference is a program of which the engines return different things.
 type Difference struct{ Program, Want, Got string }
 
-// Check runs programs on both engines and returns the differences that are not explained.
+// String returns the program, without what all programs begin with, and what differs.
+func (d Difference) String() string {
+	want, got := d.Lines()
+	return fmt.Sprintf("%s\nwant: %s\ngot:  %s\n", strings.TrimSpace(luagen.Body(d.Program)), want, got)
+}
+
+// Check runs programs on both engines and returns the differences.
 func (p Pair) Check(programs ...string) ([]Difference, error) {
 	want, err := p.Judge.Run(programs...)
 	if err != nil {
@@ -23,7 +32,7 @@ func (p Pair) Check(programs ...string) ([]Difference, error) {
 	}
 	var found []Difference
 	for i := range programs {
-		if want[i] != got[i] && explained(want[i], got[i]) == "" {
+		if want[i] != got[i] {
 			found = append(found, Difference{programs[i], want[i], got[i]})
 		}
 	}

@@ -55,7 +55,8 @@ func TestCode(t *testing.T) {
 			"LoadK a=1 d=1", "GetInt a=2 d=-3", "GetField a=3 d=2", "SetIndex c=3", "SetField c=2",
 			"SetInt c=1 d=1"),
 		"local a = ... a = a + 1 a = 1 - a a = a * a": lines("Vararg b=2", "AddRK", "SubKR", "Mul"),
-		"local t = ... t.x = 1 t[t] = 'y'":            lines("Vararg b=2", "SetFieldK b=1", "SetIndexK d=2"),
+		"local t = ... t.x = 1 t[t] = 'y'": lines("Vararg b=2", "SetFieldK b=1",
+			"SetIndexK d=2"),
 		"repeat local a = f() until a or b": lines("GetGlobal", "Call b=1 c=2", "JumpIf c=1 d=4",
 			"GetGlobal a=1 d=1", "JumpIf a=1 d=1", "Jump d=1", "Jump d=-7"),
 	} {
@@ -125,7 +126,7 @@ func TestArg(t *testing.T) {
 // TestLines checks that the debugger's instructions stand before each line and at each target of a
 // jump, and that jumps go where they went.
 func TestLines(t *testing.T) {
-	src := "local a = 1\nif a then\n  a = 2 end a = 3\nfor i = 1, 2 do\n  a = i\nend\nreturn a and b"
+	src := "local a = 1\nif a then\na = 2 end a = 3\nfor i = 1, 2 do\na = i\nend\nreturn a and b"
 	p := compile(t, src, &Options{Lines: true})
 	require.Equal(t, lines("Line d=1", "LoadK", "Line d=2", "JumpIf d=2", "Line d=3", "LoadK d=1",
 		"Line d=3", "LoadK d=2", "Line d=4", "LoadK a=1", "LoadK a=2 d=1", "LoadK a=3",

@@ -15,6 +15,9 @@ var noJumps = list{-1, -1}
 
 func (l list) empty() bool { return l.head < 0 }
 
+// instrCost is the memory of an instruction and its line. Lists that grow take twice their size.
+const instrCost = 2 * 12
+
 // owe counts memory for Options.Grow.
 func (c *compiler) owe(bytes int) { c.owed += bytes }
 
@@ -29,7 +32,7 @@ func (c *compiler) emit(op bytecode.Op, a, b, cc, d int) int {
 	}
 	f.code = append(f.code, bytecode.Make(op, a, b, cc, d))
 	f.lines = append(f.lines, int32(c.lastLine))
-	if c.owed += 12; c.owed >= askEvery {
+	if c.owed += instrCost; c.owed >= askEvery {
 		c.ask()
 	}
 	return len(f.code) - 1

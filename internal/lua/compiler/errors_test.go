@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/script/luagen"
+	"godwit/internal/lua/luagen"
 	"godwit/internal/testseed"
 )
 
@@ -97,7 +97,7 @@ func TestErrors(t *testing.T) {
 func TestErrorsAgainstLua(t *testing.T) {
 	r := testseed.Rand(t)
 	srcs := snippets()
-	for range 1000 {
+	for range 600 {
 		srcs = append(srcs, luagen.Script(r), shuffled(r))
 	}
 	for _, l := range limits() {

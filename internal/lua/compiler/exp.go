@@ -14,32 +14,30 @@ type exp struct {
 	aux  int     // of expIndexed: the key
 	num  float64 // of expNumber
 	// If the value is that of "a and b" or such, jumps lead from it to where it is true or false.
-	yes, no list
-	// Of expRef: the global, and its field if any. Of a function that is to be called: what
-	// CallK takes.
-	global, field string
+	yes, no       list
+	global, field string // of expRef; the field may be empty
 }
 
 // expKind is the form of an expression.
 type expKind uint8
 
 const (
-	expVoid     expKind = iota // no expression
-	expNil                     //
-	expTrue                    //
-	expFalse                   //
-	expConstant                // constant info
-	expNumber                  // num
-	expRef                     // a constant of the environment
-	expLocal                   // register info
-	expUpvalue                 // upvalue info
-	expGlobal                  // the name is constant info
-	expIndexed                 // the table is in register info
-	expJump                    // the comparison at info, which jumps if it is true
-	expReloc                   // the instruction at info may put it in any register
-	expRegister                // register info
-	expCall                    // the call at info
-	expVararg                  // the instruction at info
+	expVoid expKind = iota // no expression
+	expNil
+	expTrue
+	expFalse
+	expConstant // constant info
+	expNumber   // num
+	expRef      // a constant of the environment
+	expLocal    // register info
+	expUpvalue  // upvalue info
+	expGlobal   // the name is constant info
+	expIndexed  // the table is in register info
+	expJump     // the comparison at info, which jumps if it is true
+	expReloc    // the instruction at info may put it in any register
+	expRegister // register info
+	expCall     // the call at info
+	expVararg   // the instruction at info
 )
 
 // keyKind is the form of a key.
@@ -292,11 +290,8 @@ const (
 // index makes t the element of the table in its register under the key k.
 func (c *compiler) index(t, k *exp) {
 	c.toValue(k)
-	if n := k.num; k.kind == expNumber && n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32 {
-		if n == 0 {
-			c.numberConstant(n) // it decides between 0 and -0 for the function
-		}
-		t.key, t.aux = keyInt, int(n)
+	if c.isIntKey(k) {
+		t.key, t.aux = keyInt, int(k.num)
 	} else if c.operand(k, anyConstant) {
 		t.key, t.aux = keyConstant, k.info
 		if c.fn.constants[k.info].Kind == bytecode.String {
@@ -306,6 +301,16 @@ func (c *compiler) index(t, k *exp) {
 		t.key, t.aux = keyRegister, k.info
 	}
 	t.kind = expIndexed
+}
+
+// isIntKey reports whether a key fits an instruction. -0 does not, which is what 0 means after it:
+// the function has one constant for both.
+func (c *compiler) isIntKey(k *exp) bool {
+	n := k.num
+	if k.kind == expNumber && n == 0 {
+		return !math.Signbit(c.fn.constants[c.numberConstant(n)].Num)
+	}
+	return k.kind == expNumber && n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32
 }
 
 // store assigns the value of e to a variable.

@@ -63,9 +63,12 @@ type block struct {
 
 // open begins a function.
 func (c *compiler) open(line int) {
-	f := &function{}
+	var f *function
 	if n := len(c.spare); n > 0 {
 		f, c.spare = c.spare[n-1], c.spare[:n-1]
+	} else {
+		const few = 32
+		f = &function{code: make([]bytecode.Instr, 0, few), lines: make([]int32, 0, few)}
 	}
 	f.outer, f.line, f.registers, f.lastTarget, f.pending = c.fn, line, 2, -1, noJumps
 	c.fn = f
@@ -84,9 +87,9 @@ func (c *compiler) close() *bytecode.Proto {
 		insertLines(f)
 	}
 	p := &bytecode.Proto{
-		Source: c.source, Code: slices.Clone(f.code), Lines: slices.Clone(f.lines),
-		Constants: slices.Clone(f.constants), Protos: slices.Clone(f.protos),
-		Upvalues: slices.Clone(f.upvalues), Locals: slices.Clone(f.locals),
+		Source: c.source, Code: take(&f.code), Lines: take(&f.lines),
+		Constants: take(&f.constants), Protos: take(&f.protos),
+		Upvalues: take(&f.upvalues), Locals: take(&f.locals),
 		Line: f.line, LastLine: f.lastLine, Params: f.params, Registers: f.registers,
 		Vararg: f.vararg, NeedsArg: f.needsArg,
 	}
@@ -111,11 +114,21 @@ func (c *compiler) clearArg() {
 	}
 }
 
+// take returns a list of a function for good. It copies the list, so that the next function can use
+// its memory, but for a very long one.
+func take[T any](list *[]T) []T {
+	s := *list
+	if len(s) < 1<<16 {
+		return slices.Clone(s)
+	}
+	*list = nil
+	return s
+}
+
 // recycle keeps the memory of a function that is done for the next one.
 func (c *compiler) recycle(f *function) {
-	const big = 1 << 10
-	if cap(f.code) > big || cap(f.constants) > big || cap(f.locals) > big || cap(f.protos) > big {
-		return // clearing it would take longer than making another
+	if len(f.strings)+len(f.places) > 1<<10 { // clearing them may take longer than new ones
+		f.strings, f.places = nil, nil
 	}
 	clear(f.strings)
 	clear(f.places)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/lua/bytecode"
-	"godwit/internal/script/luagen"
+	"godwit/internal/lua/luagen"
 )
 
 // FuzzCompile checks that every source compiles to valid code or is refused with a position.
@@ -17,7 +17,7 @@ func FuzzCompile(f *testing.F) {
 		f.Add(s, false)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 30 {
+	for range 15 {
 		f.Add(luagen.Script(r), true)
 	}
 	f.Fuzz(func(t *testing.T, src string, lines bool) {
@@ -80,7 +80,8 @@ func verifyInstr(t *testing.T, p *bytecode.Proto, pc int, i bytecode.Instr) {
 	if isJump(op) {
 		in(pc+1+d, len(p.Code))
 		if d < 0 {
-			require.Contains(t, []bytecode.Op{bytecode.Jump, bytecode.ForLoop, bytecode.ForTest}, op)
+			back := []bytecode.Op{bytecode.Jump, bytecode.ForLoop, bytecode.ForTest}
+			require.Contains(t, back, op)
 		}
 		return
 	}

@@ -142,10 +142,6 @@ func (f *luacFunction) operands(i instr) []string {
 		return args[:2]
 	case "EQ":
 		sortOperands(args)
-	case "GETTABLE", "SETTABLE":
-		if key := &args[map[string]int{"GETTABLE": 2, "SETTABLE": 1}[i.op]]; *key == "K-0" {
-			*key = "K0"
-		}
 	}
 	return args
 }

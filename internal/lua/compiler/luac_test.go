@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/script/luagen"
+	"godwit/internal/lua/luagen"
 	"godwit/internal/testseed"
 )
 
@@ -55,8 +55,8 @@ func TestAgainstLuac(t *testing.T) {
 	}
 	r := testseed.Rand(t)
 	var srcs []string
-	for range 150 {
-		srcs = append(srcs, luagen.Valid(r))
+	for range 40 {
+		srcs = append(srcs, luagen.Valid(r), luagen.Program(r))
 	}
 	compareWithLuac(t, append(srcs, snippets()...))
 }

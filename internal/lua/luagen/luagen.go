@@ -34,10 +34,13 @@ local o1 = setmetatable({m = f1, n = function(self, ...) return 'n', ... end, x 
   __len = function() return 99 end})
 `
 
+// head is what all programs begin with.
+var head = prelude + variables
+
 // Program returns a program: some sections, each in a protected call.
 func Program(r *rand.Rand) string {
 	g := newGen(r)
-	g.write(prelude + variables)
+	g.write(head)
 	for range 1 + g.n(4) {
 		g.limit = len(g.out) + 100 + g.n(900)
 		g.write("fuel = 50\nout(caught(pcall(function(...)")
@@ -49,24 +52,27 @@ func Program(r *rand.Rand) string {
 	return string(g.out)
 }
 
-// Valid returns a script for Redis without syntax errors. It need not come to an end.
-func Valid(r *rand.Rand) string {
+// Valid returns a script without syntax errors that also calls Redis. It comes to an end as a
+// program does, but tells nothing.
+func Valid(r *rand.Rand) string { return head + valid(r) }
+
+// Script returns what Valid returns. In half of the scripts a token has been left out, doubled,
+// replaced, or swapped with another, or the script ends early.
+func Script(r *rand.Rand) string {
+	src := valid(r)
+	if r.IntN(2) == 0 {
+		src = damage(r, src)
+	}
+	return head + src
+}
+
+func valid(r *rand.Rand) string {
 	g := newGen(r)
 	g.redis = true
 	g.limit = 100 + g.n(1500)
 	g.dots = true
 	g.block(blockBody)
 	return string(g.out)
-}
-
-// Script returns what Valid returns. In half of the scripts a token has been left out, doubled,
-// replaced, or swapped with another, or the script ends early.
-func Script(r *rand.Rand) string {
-	src := Valid(r)
-	if r.IntN(2) == 0 {
-		src = damage(r, src)
-	}
-	return src
 }
 
 // words returns the tokens that damage inserts: all of the language, and some that are not Lua.
@@ -103,7 +109,4 @@ func damage(r *rand.Rand, src string) string {
 }
 
 // Body returns a program without what all programs begin with.
-func Body(program string) string {
-	program = strings.TrimPrefix(program, prelude)
-	return strings.TrimPrefix(program, variables)
-}
+func Body(program string) string { return strings.TrimPrefix(program, head) }

@@ -58,3 +58,11 @@ local function caught(ok, ...)
   if ok then return ok, ... end
   return ok, (...) -- Redis's pcall adds a nil behind a table
 end
+local function once(f) -- as the handler of errors, also of its own
+  local busy
+  return function(...)
+    if busy then return 'busy' end
+    busy = true
+    return f(...)
+  end
+end

@@ -15,13 +15,18 @@ const wholePowers = 64
 // Pow returns x ^ y as C's pow does.
 func Pow(x, y float64) float64 {
 	switch a := math.Abs(x); {
+	case x != x && y != 0 || y != y && x != 1:
+		if math.Signbit(x) && math.Abs(math.Mod(y, 2)) == 1 {
+			return -x // C's pow flips this sign even for a NaN
+		}
+		return x + y
 	case y == 2:
 		return x * x
 	case y == 1:
 		return x
 	case y == 0.5 && x > 0:
 		return math.Sqrt(x)
-	case a == 0 || a == 1 || x != x || a > math.MaxFloat64 || y == 0 || y != y ||
+	case a == 0 || a == 1 || a > math.MaxFloat64 || y == 0 ||
 		math.Abs(y) > 1<<63:
 		return math.Pow(x, y)
 	case math.Trunc(y) == y && math.Abs(y) <= wholePowers:
@@ -29,7 +34,7 @@ func Pow(x, y float64) float64 {
 	case x > 0:
 		return positivePow(x, y)
 	case math.Trunc(y) != y:
-		return math.NaN()
+		return (x - x) / (x - x) // the sign of this NaN is the processor's
 	case math.Mod(y, 2) == 0:
 		return positivePow(a, y)
 	default:

@@ -49,18 +49,23 @@ func exactPow(x float64, quarters int) float64 {
 
 // TestPowSpecial has results of C's pow.
 func TestPowSpecial(t *testing.T) {
-	inf, nan := math.Inf(1), math.NaN()
-	for _, c := range [][3]float64{{2, 10, 1024}, {10, 22, 1e22}, {10, -5, 1e-5}, {10, 308, 1e308},
-		{1.0001, 8938, 2.44429151734519}, {-2, 3, -8}, {-2, -1, -0.5}, {-8, 1. / 3, nan},
-		{-2, 101, -1 << 101}, {-3, 100, 5.153775207320113e+47}, {0, 0, 1}, {nan, 0, 1}, {1, nan, 1},
-		{0, -1, inf}, {inf, -2, 0}, {-inf, 3, -inf}, {2, 1024, inf}, {2, -1074, 5e-324},
-		{2, -1080, 0}, {0.5, 2000, 0}, {-1, inf, 1}, {2, inf, inf}, {0.5, inf, 0}, {4, 0.5, 2},
-		{inf, 0.5, inf}, {-inf, 0.5, inf}, {2, 1e300, inf}, {0.5, 1e300, 0}, {-2, 1e300, inf},
-		{5e-324, 0.25, 1.4908919308538355e-81}, {1.5, -1e4, 0}, {10, 1e6, inf}, {-10, 1e6 + 1, -inf},
+	inf, nan, negNaN := math.Inf(1), math.NaN(), math.Copysign(math.NaN(), -1)
+	for _, c := range [][3]float64{
+		{2, 10, 1024}, {10, 22, 1e22}, {10, -5, 1e-5}, {10, 308, 1e308},
+		{1.0001, 8938, 2.44429151734519}, {-2, 3, -8}, {-2, -1, -0.5}, {nan, 3, nan},
+		{negNaN, 2, negNaN}, {negNaN, 3, nan}, {negNaN, 1, nan}, {negNaN, -1, nan},
+		{negNaN, 0.5, negNaN}, {3, negNaN, negNaN}, {-2, 101, -1 << 101},
+		{-3, 100, 5.153775207320113e+47}, {0, 0, 1}, {nan, 0, 1}, {1, nan, 1}, {0, -1, inf},
+		{inf, -2, 0}, {-inf, 3, -inf}, {2, 1024, inf}, {2, -1074, 5e-324}, {2, -1080, 0},
+		{0.5, 2000, 0}, {-1, inf, 1}, {2, inf, inf}, {0.5, inf, 0}, {4, 0.5, 2}, {inf, 0.5, inf},
+		{-inf, 0.5, inf}, {2, 1e300, inf}, {0.5, 1e300, 0}, {-2, 1e300, inf},
+		{5e-324, 0.25, 1.4908919308538355e-81}, {1.5, -1e4, 0}, {10, 1e6, inf},
+		{-10, 1e6 + 1, -inf},
 	} {
 		got := Pow(c[0], c[1])
 		if c[2] != c[2] {
 			require.True(t, math.IsNaN(got), c)
+			require.Equal(t, math.Signbit(c[2]), math.Signbit(got), c)
 			continue
 		}
 		require.Equal(t, c[2], got, c)

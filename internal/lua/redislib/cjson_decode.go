@@ -135,7 +135,7 @@ func (d *jsonDecoder) object(depth, slots int) lua.Value {
 			tab = t.PopPairs(n)
 			t.Push(lua.TableValue(tab))
 		} else if n > lua.MaxPairs {
-			setPair(t, tab)
+			t.PopPair(tab)
 		}
 		c = d.peek()
 		if d.pos++; c == ',' {

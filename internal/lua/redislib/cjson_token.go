@@ -121,7 +121,7 @@ func (d *jsonDecoder) unescape(start int) (lua.Value, bool) {
 		case '"':
 			d.pos++
 			d.t.Grow(len(buf))
-			v := lua.String(string(buf))
+			v := lua.String(string(buf)) // never NewString: shapes tell keys by their place
 			if d.buf = buf; cap(buf) > keptBuffer {
 				d.buf = nil
 			}

@@ -15,7 +15,8 @@ func FuzzCJSON(f *testing.F) {
 		`[nan,-inf,0x1p3]`, "\"\\", "{\"a\":", "1\x00", `"\ud83d"`, strings.Repeat("[", 1200),
 		`[{"a":1,"b":2},{"a":1,"b":2},{"a":3,"b":[]},{"b":1,"a":2},{"a":1,"a":2},{"a":1,"a":2}]`,
 		`["` + strings.Repeat("plain text ", 200) + `\n` + strings.Repeat("/", 2000) + `"]`,
-		"[" + strings.Repeat("1,", 3000) + "1]", `[12345678901234567890,0.1,1e400,-0,1.,007]`} {
+		"[" + strings.Repeat("1,", 3000) + "1]", `[12345678901234567890,0.1,1e400,-0,1.,007]`,
+		`[{"0":0},{"0":0,"0":[]},{"1":0,"":0,"2":0}]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -53,7 +54,8 @@ func FuzzMsgpack(f *testing.F) {
 		"\xdd\xff\xff\xff\xff", "\xdf\x00\x00\x00\x02\x01\x02\xce\x03\xff\xff\xfe\x01",
 		strings.Repeat("\x91", 5000), "\xdb\xff\xff\xff\xffabc",
 		"\x93\x82\xa1a\x01\xa1b\x02\x82\xa1a\x01\xa1b\x02\x82\xa1a\x01\xa1b\xc0",
-		"\xdc\x08\x00" + strings.Repeat("\x01", 2047) + "\xc0"} {
+		"\xdc\x08\x00" + strings.Repeat("\x01", 2047) + "\xc0",
+		strings.Repeat("\x91", 15) + "\x81\x91\x01\x02"} {
 		f.Add(s, 1, 0)
 	}
 	f.Fuzz(func(t *testing.T, s string, limit, offset int) {

@@ -13,15 +13,15 @@ import (
 )
 
 // prelude turns whatever the body returns or raises into a text that is the same in both servers:
-// numbers have 17 digits, and tables are in the order of pairs, unless that follows from addresses.
-// It must stay on one line, because errors show theirs.
-const prelude = `local function S(v) local t = type(v) ` +
+// numbers have 17 digits, and tables are in the order of pairs, unless that follows from addresses
+// or the body sets sort. It must stay on one line, because errors show theirs.
+const prelude = `local sort = false local function S(v) local t = type(v) ` +
 	`if t == 'string' then return #v .. ':' .. v ` +
 	`elseif t == 'number' then if v ~= v then return 'nan' elseif v == 1/0 then return 'inf' ` +
 	`elseif v == -1/0 then return '-inf' end return string.format('%.17g', v) ` +
 	`elseif t == 'table' then ` +
 	`local o, f = {}, false for k, x in pairs(v) do o[#o+1] = S(k) .. '=' .. S(x) ` +
-	`f = f or type(k) == 'table' end if f then table.sort(o) end ` +
+	`f = f or type(k) == 'table' end if f or sort then table.sort(o) end ` +
 	`return '{' .. table.concat(o, ' ') .. '}' ` +
 	`else return t == 'userdata' and 'null' or tostring(v) end end ` +
 	`local function R(ok, ...) if not ok then return 'error: ' .. tostring((...)) end ` +

@@ -14,6 +14,8 @@ type unpacker struct {
 	t   *lua.Thread
 	s   string
 	pos int
+
+	unread int // elements of arrays that there may be yet
 }
 
 func msgpackUnpack(t *lua.Thread) int { return unpackValues(t, 0, 0, t.Top()) }
@@ -47,7 +49,7 @@ func unpackValues(t *lua.Thread, limit, offset, slots int) int {
 		t.Push(lua.Nil) // where the offset will be
 	}
 	at := t.Top()
-	u := unpacker{t: t, s: s, pos: offset}
+	u := unpacker{t: t, s: s, pos: offset, unread: len(s)}
 	n := 0
 	for ; u.pos < len(s) && n < limit; n++ {
 		t.Push(u.value(slots + n))
@@ -110,18 +112,13 @@ func (u *unpacker) value(slots int) lua.Value {
 	switch {
 	case tag < 0x80 || tag >= 0xe0:
 		return lua.Int(int(int8(tag)))
-	case tag >= 0xc0:
-		return u.tagged(tag, slots)
-	case tag >= 0xa0:
-		return u.string(int(tag & 31))
-	case tag >= 0x90:
+	case tag < 0x90:
+		return u.hash(int(tag&15), slots)
+	case tag < 0xa0:
 		return u.array(int(tag&15), slots)
+	case tag < 0xc0:
+		return u.string(int(tag & 31))
 	}
-	return u.hash(int(tag&15), slots)
-}
-
-// tagged reads what follows a tag that is not also a part of the value.
-func (u *unpacker) tagged(tag byte, slots int) lua.Value {
 	switch tag {
 	case 0xc0:
 		return lua.Nil
@@ -132,7 +129,7 @@ func (u *unpacker) tagged(tag byte, slots int) lua.Value {
 	case 0xcb:
 		return lua.Number(math.Float64frombits(u.number(8)))
 	case 0xcc, 0xcd, 0xce:
-		return lua.Number(float64(u.number(1 << (tag - 0xcc))))
+		return lua.Int(int(u.number(1 << (tag - 0xcc))))
 	case 0xd0:
 		return lua.Int(int(int8(u.number(1))))
 	case 0xd1:
@@ -152,18 +149,22 @@ func (u *unpacker) tagged(tag byte, slots int) lua.Value {
 	return lua.Nil
 }
 
-// array reads n elements. The length is trusted as far as there are bytes for it, and for no more
-// than a block.
+// array reads n elements. Each takes a byte at least, so all arrays of a text together have no more
+// elements than it has bytes. Memory is allocated for no more than these.
 func (u *unpacker) array(n, slots int) lua.Value {
 	if slots+2 > cStack {
 		u.t.Error("stack overflow (in function mp_decode_to_lua_array)")
 	}
 	t := u.t
-	ready := min(n, len(u.s)-u.pos, block)
-	tab := t.NewArray(ready)
+	room := min(n, len(u.s)-u.pos, u.unread)
+	u.unread -= room
+	tab := t.NewArray(room)
 	t.Push(lua.TableValue(tab))
-	elements := tab.Array()
-	for i := range ready {
+	elements := tab.Array()[:room]
+	for i := range elements {
+		if i%block == 0 {
+			t.Spend(min(block, room-i))
+		}
 		v := u.value(slots + 2)
 		if v.IsNil() {
 			u.withNil(tab, i, n, slots)
@@ -171,21 +172,11 @@ func (u *unpacker) array(n, slots int) lua.Value {
 		}
 		elements[i] = v
 	}
-	t.Spend(ready)
-	if ready < n {
-		u.elements(tab, ready+1, n, slots)
+	for range n - room { // they end with an error
+		u.value(slots + 2)
+		t.Spend(1)
 	}
 	return t.Pop()
-}
-
-// elements reads elements until there are n.
-func (u *unpacker) elements(tab *lua.Table, from, n, slots int) {
-	for i := from; i <= n; i++ {
-		u.t.Push(u.value(slots + 2))
-		u.t.RawSetInt(tab, i, u.t.Arg(u.t.Top()))
-		u.t.Pop()
-		u.t.Spend(1)
-	}
 }
 
 // withNil goes on with an array whose element i+1 is nil. With it the size of a table's array is
@@ -196,7 +187,12 @@ func (u *unpacker) withNil(ready *lua.Table, i, n, slots int) {
 	t.SetArg(t.Top(), lua.TableValue(tab))
 	copy(tab.Array(), ready.Array()[:i])
 	t.RawSetInt(tab, i+1, lua.Nil)
-	u.elements(tab, i+2, n, slots)
+	for i += 2; i <= n; i++ {
+		t.Push(u.value(slots + 2))
+		t.RawSetInt(tab, i, t.Arg(t.Top()))
+		t.Pop()
+		t.Spend(1)
+	}
 }
 
 // hash reads n pairs. A few pairs of strings become a table at once.
@@ -231,7 +227,7 @@ func (u *unpacker) largeHash(n, slots int) lua.Value {
 	u.t.Push(lua.TableValue(tab))
 	for range n {
 		u.pair(slots)
-		setPair(u.t, tab)
+		u.t.PopPair(tab)
 	}
 	return u.t.Pop()
 }
@@ -249,12 +245,4 @@ func (u *unpacker) pair(slots int) (k, v lua.Value) {
 		raiseBare(u.t, "table index is NaN")
 	}
 	return k, v
-}
-
-// setPair gives a table the pair on top of the stack, and removes it from there.
-func setPair(t *lua.Thread, tab *lua.Table) {
-	n := t.Top()
-	t.RawSet(tab, t.Arg(n-1), t.Arg(n))
-	t.SetTop(n - 2)
-	t.Spend(1)
 }

@@ -15,6 +15,8 @@ const (
 	hex
 	zero
 	special // in a pattern
+	suffix  // says how often a class is repeated
+	leading // begins an item that is no byte
 	negated // in letters only: what is not of the class
 )
 
@@ -42,6 +44,12 @@ var classes = func() (t [256]uint16) {
 	}
 	for _, c := range []byte("^$*+?.([%-") {
 		t[c] |= special
+	}
+	for _, c := range []byte("*+-?") {
+		t[c] |= suffix
+	}
+	for _, c := range []byte("%([.)$") {
+		t[c] |= leading
 	}
 	return t
 }()

@@ -9,31 +9,29 @@ import (
 
 // This file holds the functions of the string library that search: find, match, gmatch and gsub.
 
-func stringFind(t *lua.Thread) int  { return find(t, true) }
-func stringMatch(t *lua.Thread) int { return find(t, false) }
+func (a *scratch) find(t *lua.Thread) int  { return a.first(t, true) }
+func (a *scratch) match(t *lua.Thread) int { return a.first(t, false) }
 
-// find pushes the first match: its captures, after its positions if these are wanted.
-func find(t *lua.Thread, positions bool) int {
+// first pushes the first match: its captures, after its positions if these are wanted.
+func (a *scratch) first(t *lua.Thread, positions bool) int {
 	src, pat := t.String(1), t.String(2)
 	at := min(max(relative(t.OptInt(3, 1), len(src))-1, 0), len(src))
 	if positions && (t.Arg(4).Truthy() || isPlain(pat)) {
 		t.Spend((len(src) - at) / bytesPerStep / 8)
 		i := strings.Index(src[at:], pat)
 		if i < 0 {
-			t.Push(lua.Nil)
-			return 1
+			return t.Return(lua.Nil)
 		}
 		t.Push(lua.Int(at + i + 1))
 		t.Push(lua.Int(at + i + len(pat)))
 		return 2
 	}
-	m := matcher{t: t, src: src, pat: cut(pat)}
-	anchored := m.anchor()
+	pat, anchored := strings.CutPrefix(cut(pat), "^")
+	m := a.matcher(t, src, pat)
 	from, to := m.search(at, anchored)
 	switch {
 	case from < 0:
-		t.Push(lua.Nil)
-		return 1
+		return t.Return(lua.Nil)
 	case !positions:
 		return m.push(from, to, true)
 	}
@@ -55,13 +53,6 @@ func isPlain(pat string) bool {
 	return true
 }
 
-// anchor removes the anchor of a pattern, and reports whether there was one.
-func (m *matcher) anchor() bool {
-	pat, ok := strings.CutPrefix(m.pat, "^")
-	m.pat = pat
-	return ok
-}
-
 // search returns the first match that begins at a position or, unless anchored, behind it. from is
 // -1 if there is none.
 func (m *matcher) search(at int, anchored bool) (from, to int) {
@@ -72,10 +63,9 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 		}
 		return at, to
 	}
-	first, skip := m.first()
 	for ; at <= len(m.src); at++ {
-		if skip {
-			i := strings.IndexByte(m.src[at:], first)
+		if m.hasLead {
+			i := strings.IndexByte(m.src[at:], m.lead)
 			m.step(max(i, 0) / bytesPerStep)
 			if i < 0 {
 				break
@@ -91,61 +81,45 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 	return -1, -1
 }
 
-// first returns the byte with which all matches begin, if there is one.
-func (m *matcher) first() (c byte, ok bool) {
-	pat := m.pat
-	if len(pat) > 1 && pat[0] == '%' && classes[pat[1]]&(alpha|decimal) == 0 {
-		pat = pat[1:]
-	} else if pat == "" || strings.IndexByte("%([.)$", pat[0]) >= 0 {
-		return 0, false
-	}
-	if len(pat) > 1 && (pat[1] == '*' || pat[1] == '?' || pat[1] == '-') {
-		return 0, false
-	}
-	return pat[0], true
-}
-
 // iteration is the state of a loop over gmatch.
 type iteration struct {
-	matcher
 	native lua.Native
-	keeps  [2]lua.Value
+	holds  [2]lua.Value // subject and pattern
 	at     int
+	a      *scratch
 }
 
 // iterationBytes is what an iteration takes.
-const iterationBytes = 640
+const iterationBytes = 144
 
-func stringGmatch(t *lua.Thread) int {
+func (a *scratch) gmatch(t *lua.Thread) int {
 	src, pat := t.String(1), t.String(2)
 	t.Grow(iterationBytes)
-	g := &iteration{matcher: matcher{src: src, pat: cut(pat)}}
-	g.keeps = [2]lua.Value{lua.String(src), lua.String(pat)}
-	g.native = lua.Native{Name: "gmatch", Fn: g.next, Holds: g.keeps[:]}
-	t.Push(lua.NativeValue(&g.native))
-	return 1
+	g := &iteration{holds: [2]lua.Value{lua.String(src), lua.String(cut(pat))}, a: a}
+	g.native = lua.Native{Name: "gmatch", Fn: g.next, Holds: g.holds[:]}
+	return t.Return(lua.NativeValue(&g.native))
 }
 
 // next pushes the next match.
 func (g *iteration) next(t *lua.Thread) int {
-	g.t = t
-	from, to := g.search(g.at, false)
+	m := g.a.matcher(t, g.holds[0].Str(), g.holds[1].Str())
+	from, to := m.search(g.at, false)
 	if from < 0 {
 		return 0
 	}
 	if g.at = to; to == from {
 		g.at++
 	}
-	return g.push(from, to, true)
+	return m.push(from, to, true)
 }
 
-func (b *buffer) gsub(t *lua.Thread) int {
+func (a *scratch) gsub(t *lua.Thread) int {
 	src, pat := t.String(1), t.String(2)
 	r := replacement{v: t.Arg(3)}
 	most := optCInt(t, 4, len(src)+1)
-	m := matcher{t: t, src: src, pat: cut(pat)}
+	pat, anchored := strings.CutPrefix(cut(pat), "^")
+	m := a.matcher(t, src, pat)
 	r.check(t)
-	anchored := m.anchor()
 	var x text
 	at, done, n := 0, 0, 0
 	for n < most {
@@ -154,7 +128,7 @@ func (b *buffer) gsub(t *lua.Thread) int {
 			break
 		}
 		if n++; n == 1 {
-			x = b.begin(t)
+			x = a.begin(t)
 		}
 		x.add(src[done:from])
 		r.add(&x, &m, from, to)
@@ -169,7 +143,7 @@ func (b *buffer) gsub(t *lua.Thread) int {
 		t.Push(lua.String(src))
 	} else {
 		x.add(src[done:])
-		t.Push(b.end(&x))
+		t.Push(a.end(&x))
 	}
 	t.Push(lua.Int(n))
 	return 2
@@ -225,10 +199,13 @@ func (r *replacement) ask(x *text, m *matcher, from, to int) lua.Value {
 	s.Held += held
 	defer func() { s.Held -= held }()
 	if r.v.IsTable() {
-		return t.Index(r.v, m.value(0, from, to))
+		v := t.Index(r.v, m.value(0, from, to))
+		m.use(m.pat) // a metamethod may have searched
+		return v
 	}
 	t.Push(r.v)
 	t.Call(m.push(from, to, true), 1)
+	m.use(m.pat) // the function may have searched
 	return t.Pop()
 }
 

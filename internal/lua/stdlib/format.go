@@ -39,9 +39,9 @@ const (
 	numberSteps = 4
 )
 
-func (b *buffer) format(t *lua.Thread) int {
+func (a *scratch) format(t *lua.Thread) int {
 	f, arg := t.String(1), 1
-	x := b.begin(t)
+	x := a.begin(t)
 	for {
 		i := strings.IndexByte(f, '%')
 		if i < 0 {
@@ -63,8 +63,7 @@ func (b *buffer) format(t *lua.Thread) int {
 		x.convert(&d, arg)
 	}
 	x.add(f)
-	t.Push(b.end(&x))
-	return 1
+	return t.Return(a.end(&x))
 }
 
 // readDirective reads what follows a %. n is its length.

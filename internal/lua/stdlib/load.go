@@ -56,35 +56,37 @@ func (l loader) loadString(t *lua.Thread) int {
 	return l.chunk(t, src, t.OptString(2, src))
 }
 
+// maxChunk is the longest source that load reads piece by piece.
+const maxChunk = 16 << 20
+
 func (l loader) load(t *lua.Thread) int {
 	name := t.OptString(2, "=(load)")
 	f := t.Function(1)
-	var b strings.Builder
-	for {
+	var b []byte
+	for held := 0; ; held = cap(b) {
 		t.Push(f)
-		if v, ok := t.Try(0, 1); !ok {
-			if err := t.State().Ended(); err != nil {
-				t.Raise(v)
+		t.State().Held += held
+		v, ok := t.Try(0, 1)
+		t.State().Held -= held
+		if !ok {
+			if t.State().Ended() != nil {
+				return t.Throw(v)
 			}
 			return failed(t, v)
 		}
-		v := t.Pop()
-		if v.IsNil() {
-			break
-		}
+		v = t.Pop()
 		piece, ok := lua.ToText(v)
-		if !ok {
+		switch {
+		case !ok && !v.IsNil():
 			return failed(t, lua.String(t.Where(1)+"reader function must return a string"))
+		case piece == "":
+			return l.chunk(t, lua.Bytes(b).Str(), name)
+		case len(b)+len(piece) > maxChunk:
+			return failed(t, lua.String("not enough memory"))
 		}
-		if piece == "" {
-			break
-		}
-		if b.Len()+len(piece) > b.Cap() {
-			t.Grow(2*b.Len() + len(piece))
-		}
-		b.WriteString(piece)
+		t.Grow(len(piece))
+		b = append(b, piece...)
 	}
-	return l.chunk(t, b.String(), name)
 }
 
 // chunk pushes the function of a chunk.

@@ -27,21 +27,26 @@ const (
 	position = -2 // of a capture without content
 )
 
-// matcher matches one pattern. It lives on the stack of the function that searches, so it is small.
+// matcher matches one pattern. It lives on the stack of the function that searches, so what is
+// large is elsewhere.
 type matcher struct {
 	t        *lua.Thread
 	src, pat string
-	level    int // captures that have begun
 	steps    int
-	captures [maxCaptures]capture
-	sets     [2]patternSet // those used last
-	older    uint8         // which of them is replaced next
+	*scratch
 }
 
-// patternSet is a set in a pattern.
-type patternSet struct {
-	bytes   byteSet
-	at, end int // where it begins and ends; end is 0 if there is none
+// matcher returns a matcher for a subject and a pattern, which is what follows an anchor.
+func (a *scratch) matcher(t *lua.Thread, src, pat string) matcher {
+	a.use(pat)
+	return matcher{t: t, src: src, pat: pat, scratch: a}
+}
+
+// found is what a matcher has found out. Matchers share it: one of them is in use at a time.
+type found struct {
+	level    int // captures that have begun
+	captures [maxCaptures]capture
+	pattern
 }
 
 func (m *matcher) fail(msg string) { m.t.Error(msg) }
@@ -59,80 +64,30 @@ func (m *matcher) spend() {
 	m.t.Spend(n / 2)
 }
 
-// set returns the set that begins at p.
-func (m *matcher) set(p int) *patternSet {
-	for i := range m.sets {
-		if s := &m.sets[i]; s.at == p && s.end != 0 {
-			return s
-		}
+// single reports whether the byte at s matches the class that begins at p.
+func (m *matcher) single(s, p int) bool {
+	if s >= len(m.src) {
+		return false
 	}
-	return m.readSet(p)
-}
-
-func (m *matcher) readSet(p int) *patternSet {
-	end := m.setEnd(p)
-	s := &m.sets[m.older&1]
-	m.older++
-	*s = patternSet{at: p, end: end}
-	p++
-	negative := m.pat[p] == '^'
-	if negative {
-		p++
-	}
-	for last := end - 1; p < last; p++ {
-		switch c := m.pat[p]; {
-		case c == '%':
-			p++
-			s.bytes.addEscape(m.pat[p])
-		case p+2 < last && m.pat[p+1] == '-':
-			s.bytes.addRange(c, m.pat[p+2])
-			p += 2
-		default:
-			s.bytes.addRange(c, c)
-		}
-	}
-	if negative {
-		for i := range s.bytes {
-			s.bytes[i] = ^s.bytes[i]
-		}
-	}
-	return s
-}
-
-// setEnd returns where the set that begins at p ends. A bracket that comes first is an element.
-func (m *matcher) setEnd(p int) int {
-	pat := m.pat
-	if p++; p < len(pat) && pat[p] == '^' {
-		p++
-	}
-	for first := true; p < len(pat) && (first || pat[p] != ']'); first = false {
-		if pat[p] == '%' && p+1 < len(pat) {
-			p++
-		}
-		p++
-	}
-	if p >= len(pat) {
-		m.fail("malformed pattern (missing ']')")
-	}
-	return p + 1
-}
-
-// single reports whether c matches the class that begins at p.
-func (m *matcher) single(c byte, p int) bool {
-	switch want := m.pat[p]; want {
+	c, want := m.src[s], m.pat[p]
+	switch want {
 	case '.':
 		return true
 	case '[':
 		return m.set(p).bytes.has(c)
 	case '%':
-		want = m.pat[p+1]
-		if class := letters[want]; class != 0 {
-			return (classes[c]&class != 0) == (class < negated)
-		}
-		return c == want
-	default:
-		return c == want
+		return isA(c, m.pat[p+1])
 	}
+	return c == want
+}
+
+// isA reports whether c belongs to the class that a letter stands for after a %. Other bytes than
+// those letters stand for themselves.
+func isA(c, letter byte) bool {
+	if class := letters[letter]; class != 0 {
+		return (classes[c]&class != 0) == (class < negated)
+	}
+	return c == letter
 }
 
 // match matches m.pat[p:] at s and returns where the match ends, or -1.
@@ -142,54 +97,47 @@ func (m *matcher) match(s, p, depth int) int {
 	}
 	for p < len(m.pat) {
 		m.step(1)
-		end := p + 1
-		switch m.pat[p] {
+		end, in := p+1, false
+		switch c := m.pat[p]; c {
 		case '(':
 			return m.open(s, end, depth)
 		case ')':
 			return m.close(s, end, depth)
-		case '$':
-			if end == len(m.pat) {
-				if s < len(m.src) {
-					return -1
-				}
-				return s
-			}
 		case '[':
-			end = m.set(p).end
+			set := m.set(p)
+			end = set.end
+			in = s < len(m.src) && set.bytes.has(m.src[s])
+		case '.':
+			in = s < len(m.src)
 		case '%':
 			if end == len(m.pat) {
 				m.fail("malformed pattern (ends with '%')")
 			}
-			if c := m.pat[end]; c == 'b' || c == 'f' || c-'0' <= 9 {
+			letter := m.pat[end]
+			if letter == 'b' || letter == 'f' || letter-'0' <= 9 {
 				if s, p = m.special(s, end); s < 0 {
 					return -1
 				}
 				continue
 			}
 			end++
-		}
-		in := s < len(m.src) && m.single(m.src[s], p)
-		if end < len(m.pat) {
-			switch m.pat[end] {
-			case '?':
-				if in {
-					if r := m.match(s+1, end+1, depth-1); r >= 0 {
-						return r
-					}
-				}
-				p = end + 1
-				continue
-			case '*':
-				return m.most(s, p, end, depth)
-			case '+':
-				if !in {
+			in = s < len(m.src) && isA(m.src[s], letter)
+		default:
+			if c == '$' && end == len(m.pat) {
+				if s < len(m.src) {
 					return -1
 				}
-				return m.most(s+1, p, end, depth)
-			case '-':
-				return m.least(s, p, end, depth)
+				return s
 			}
+			in = s < len(m.src) && m.src[s] == c
+		}
+		if end < len(m.pat) && classes[m.pat[end]]&suffix != 0 {
+			next, done := m.repeat(s, p, end, depth, in)
+			if done {
+				return next
+			}
+			p = end + 1
+			continue
 		}
 		if !in {
 			return -1
@@ -197,6 +145,28 @@ func (m *matcher) match(s, p, depth int) int {
 		s, p = s+1, end
 	}
 	return s
+}
+
+// repeat matches the class that begins at p as the suffix at end says, and what follows. in reports
+// whether the class matches at s. done is false if the caller has to match what follows, at s.
+func (m *matcher) repeat(s, p, end, depth int, in bool) (next int, done bool) {
+	switch m.pat[end] {
+	case '*':
+		return m.most(s, p, end, depth), true
+	case '+':
+		if !in {
+			return -1, true
+		}
+		return m.most(s+1, p, end, depth), true
+	case '-':
+		return m.least(s, p, end, depth), true
+	}
+	if in {
+		if r := m.match(s+1, end+1, depth-1); r >= 0 {
+			return r, true
+		}
+	}
+	return 0, false
 }
 
 // special matches %b, %f and back references. p is behind the %. It returns where the match and the
@@ -240,14 +210,17 @@ func (m *matcher) balance(s, p int) int {
 		switch m.src[i] {
 		case closing:
 			if depth--; depth == 0 {
-				m.step((i - s) / 4)
+				m.step((i - s) % chunk / 4)
 				return i + 1
 			}
 		case opening:
 			depth++
 		}
+		if (i-s)%chunk == 0 {
+			m.step(chunk / 4)
+		}
 	}
-	m.step((len(m.src) - s) / 4)
+	m.step((len(m.src) - s) % chunk / 4)
 	return -1
 }
 
@@ -284,33 +257,50 @@ func (m *matcher) most(s, p, end, depth int) int {
 	return -1
 }
 
+// chunk is how many bytes are looked at before they are accounted for.
+const chunk = 64 << 10
+
 // run returns how many bytes from s on match the class that begins at p.
 func (m *matcher) run(s, p int) int {
 	src, n := m.src[s:], 0
+	for n < len(src) {
+		size := min(len(src)-n, chunk)
+		k := m.span(src[n:n+size], p)
+		m.step(k / 4)
+		if n += k; k < size {
+			break
+		}
+	}
+	return n
+}
+
+// span returns how many bytes at the beginning of src match the class that begins at p.
+func (m *matcher) span(src string, p int) int {
+	n := 0
 	switch c := m.pat[p]; c {
 	case '.':
-		n = len(src)
+		return len(src)
 	case '[':
 		set := &m.set(p).bytes
 		for n < len(src) && set.has(src[n]) {
 			n++
 		}
+		return n
 	case '%':
-		if class := letters[m.pat[p+1]]; class != 0 {
+		c = m.pat[p+1]
+		if class := letters[c]; class != 0 {
 			for n < len(src) && (classes[src[n]]&class != 0) == (class < negated) {
 				n++
 			}
-			break
+			return n
 		}
-		c = m.pat[p+1]
 		fallthrough
 	default:
 		for n < len(src) && src[n] == c {
 			n++
 		}
+		return n
 	}
-	m.step(n / 4)
-	return n
 }
 
 // least matches as few bytes of a class as it can before what follows at end.
@@ -319,7 +309,7 @@ func (m *matcher) least(s, p, end, depth int) int {
 		if r := m.match(s, end+1, depth-1); r >= 0 {
 			return r
 		}
-		if s >= len(m.src) || !m.single(m.src[s], p) {
+		if !m.single(s, p) {
 			return -1
 		}
 		s++

@@ -13,16 +13,17 @@ var radian = func(pi float64) float64 { return pi / 180 }(math.Pi)
 // OpenMath adds the library math to the globals.
 func OpenMath(s *lua.State) {
 	r := &rand48{rand48Start}
-	tab := library(s, "math", []function{{"abs", unary(math.Abs)}, {"acos", invalid(math.Acos, 1)},
-		{"asin", invalid(math.Asin, 1)}, {"atan2", binary(math.Atan2)}, {"atan", unary(math.Atan)},
-		{"ceil", unary(math.Ceil)}, {"cosh", unary(math.Cosh)}, {"cos", unary(math.Cos)},
-		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(math.Exp)},
+	tab := library(s, "math", []function{{"abs", mathAbs}, {"acos", invalid(number.Acos, 1)},
+		{"asin", invalid(number.Asin, 1)}, {"atan2", binary(number.Atan2)},
+		{"atan", unary(number.Atan)},
+		{"ceil", unary(math.Ceil)}, {"cosh", unary(number.Cosh)}, {"cos", unary(number.Cos)},
+		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(number.Exp)},
 		{"floor", unary(math.Floor)}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
-		{"ldexp", mathLdexp}, {"log10", invalid(log10, 1)}, {"log", unary(math.Log)},
-		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", binary(number.Pow)},
+		{"ldexp", mathLdexp}, {"log10", invalid(number.Log10, 1)}, {"log", unary(number.Log)},
+		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", mathPow},
 		{"rad", unary(func(x float64) float64 { return x * radian })}, {"random", r.random},
-		{"randomseed", r.randomSeed}, {"sinh", unary(math.Sinh)}, {"sin", unary(math.Sin)},
-		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(math.Tanh)}, {"tan", unary(math.Tan)}})
+		{"randomseed", r.randomSeed}, {"sinh", unary(number.Sinh)}, {"sin", unary(number.Sin)},
+		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(number.Tanh)}, {"tan", unary(number.Tan)}})
 	tab.SetString("pi", lua.Number(math.Pi))
 	tab.SetString("huge", lua.Number(math.Inf(1)))
 	tab.SetString("mod", tab.GetString("fmod"))
@@ -37,8 +38,10 @@ func invalid(f func(float64) float64, sign float64) func(t *lua.Thread) int {
 	nan := lua.Number(math.Copysign(math.NaN(), sign))
 	return func(t *lua.Thread) int {
 		x := t.Number(1)
-		if y := f(x); y == y || x != x {
+		if y := f(x); y == y {
 			t.Push(lua.Number(y))
+		} else if x != x {
+			t.Push(lua.Number(x))
 		} else {
 			t.Push(nan)
 		}
@@ -50,7 +53,8 @@ func invalid(f func(float64) float64, sign float64) func(t *lua.Thread) int {
 func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
 	nan := lua.Number(math.Copysign(math.NaN(), -1))
 	return func(t *lua.Thread) int {
-		x, y := t.Number(1), t.Number(2)
+		y := t.Number(2) // compilers for C tend to have the last argument checked first
+		x := t.Number(1)
 		if z := f(x, y); z == z {
 			t.Push(lua.Number(z))
 		} else if x != x {
@@ -64,13 +68,15 @@ func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
 	}
 }
 
-// log10 is exact for powers of ten, which math.Log10 is not.
-func log10(x float64) float64 {
-	y := math.Log10(x)
-	if r := math.Round(y); r != y && math.Abs(r-y) < 1e-12 && math.Pow(10, r) == x {
-		return r
-	}
-	return y
+func mathAbs(t *lua.Thread) int {
+	t.Push(lua.Number(math.Abs(t.Number(1))))
+	return 1
+}
+
+func mathPow(t *lua.Thread) int {
+	y := t.Number(2)
+	t.Push(lua.Number(number.Pow(t.Number(1), y)))
+	return 1
 }
 
 func mathFrexp(t *lua.Thread) int {
@@ -81,7 +87,8 @@ func mathFrexp(t *lua.Thread) int {
 }
 
 func mathLdexp(t *lua.Thread) int {
-	t.Push(lua.Number(math.Ldexp(t.Number(1), cInt(t, 2))))
+	e := cInt(t, 2)
+	t.Push(lua.Number(math.Ldexp(t.Number(1), e)))
 	return 1
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"godwit/internal/lua"
 	"godwit/internal/testseed"
 )
@@ -162,9 +160,11 @@ func (c calls) format() []string {
 	f, args := "", []string{""}
 	for range 1 + c.IntN(2) {
 		f += pick(c, "", "a", "%%", "[")
-		f += "%" + pick(c, "", "", "", "-", "+", " ", "#", "0", "-0", "+0", "# ", "-+", "0#", "-#0+ ")
+		f += "%" + pick(c, "", "", "", "-", "+", " ", "#", "0", "-0", "+0", "# ", "-+",
+			"0#", "-#0+ ")
 		f += pick(c, "", "", "", "1", "5", "12", "20", "99", "07")
-		f += pick(c, "", "", "", ".", ".0", ".1", ".2", ".3", ".5", ".10", ".14", ".17", ".20", ".99")
+		f += pick(c, "", "", "", ".", ".0", ".1", ".2", ".3", ".5", ".10", ".14", ".17",
+			".20", ".99")
 		letter := pick(c, []byte("ccdddiiouxXeEfffgggGGqsss")...)
 		f += string(rune(letter))
 		switch letter {
@@ -182,8 +182,8 @@ func (c calls) format() []string {
 	}
 	switch c.IntN(40) {
 	case 0:
-		f += pick(c, "%", "%y", "%10", "%5", "%.", "%------s", "%100d", "%.100f", "%5.123d", "%\x00",
-			"%ld", "%a", "%s")
+		f += pick(c, "%", "%y", "%10", "%5", "%.", "%------s", "%100d", "%.100f", "%5.123d",
+			"%\x00", "%ld", "%a", "%s")
 		args = append(args, "1")
 	case 1:
 		args = args[:len(args)-1]
@@ -219,7 +219,9 @@ func (c calls) call() string {
 			c.or(c.number())}
 		args = args[:3+c.IntN(2)]
 	case "rep":
-		args = []string{subject, c.or(pick(c, "0", "1", "2", "3", "40", "-1", "0/0", "2^32+1"))}
+		// numbers beyond these would take lua5.1 gigabytes
+		args = []string{subject, pick(c, "0", "1", "2", "3", "40", "-1", "-0.5", "2.9", "0/0",
+			"2^32+1", "1/0", "nil", "true", "{}", literal("2"), literal(" 0x3 "), literal("x"))}
 	default:
 		args = []string{subject}
 	}
@@ -260,11 +262,4 @@ func TestRandomNumbers(t *testing.T) {
 		sources = append(sources, "return string.format('%"+f+"', "+n+") .. ' ' .. ("+n+")")
 	}
 	compare(t, sources)
-}
-
-// TestRandomCallsAreShort keeps the generator from making calls that take long in the judge.
-func TestRandomCallsAreShort(t *testing.T) {
-	for _, src := range (calls{testseed.Rand(t)}).list(100) {
-		require.Less(t, len(src), 2000)
-	}
 }

@@ -8,11 +8,11 @@ import (
 
 // OpenString adds the table string to the globals and makes it the index of all strings.
 func OpenString(s *lua.State) {
-	b := &buffer{}
+	a := &scratch{}
 	tab := library(s, "string", []function{{"byte", stringByte}, {"char", stringChar},
-		{"dump", stringDump}, {"find", stringFind}, {"format", b.format},
-		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", b.gsub}, {"len", stringLen},
-		{"lower", stringLower}, {"match", stringMatch}, {"rep", stringRep},
+		{"dump", stringDump}, {"find", a.find}, {"format", a.format},
+		{"gfind", a.gmatch}, {"gmatch", a.gmatch}, {"gsub", a.gsub}, {"len", stringLen},
+		{"lower", stringLower}, {"match", a.match}, {"rep", stringRep},
 		{"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper}})
 	tab.SetString("gfind", tab.GetString("gmatch")) // one function with two names
 	s.Strings = lua.NewTable(0, 1)
@@ -36,17 +36,19 @@ func single(c byte) lua.Value { return lua.String(singles[c : int(c)+1]) }
 
 // part returns src[from:to] as a value. It is a copy, so that it does not keep src alive.
 func part(t *lua.Thread, src string, from, to int) lua.Value {
-	switch n := to - from; n {
-	case 0:
+	n := to - from
+	switch {
+	case n == 0:
 		return lua.String("")
-	case 1:
+	case n == 1:
 		return single(src[from])
-	case len(src):
+	case n == len(src):
 		return lua.String(src)
-	default:
-		t.Grow(n)
-		return lua.String(strings.Clone(src[from:to]))
 	}
+	t.Grow(n)
+	b := t.State().Room(n)
+	copy(b, src[from:to])
+	return lua.Bytes(b)
 }
 
 // relative converts a position, which counts from the end if it is negative.
@@ -64,8 +66,7 @@ func stringSub(t *lua.Thread) int {
 	if from > to {
 		from, to = 1, 0
 	}
-	t.Push(part(t, s, from-1, to))
-	return 1
+	return t.Return(part(t, s, from-1, to))
 }
 
 func stringByte(t *lua.Thread) int {
@@ -89,16 +90,14 @@ func stringByte(t *lua.Thread) int {
 func stringChar(t *lua.Thread) int {
 	n := t.Top()
 	if n == 1 {
-		t.Push(single(charAt(t, 1)))
-		return 1
+		return t.Return(single(charAt(t, 1)))
 	}
 	t.Grow(n)
-	b := make([]byte, n)
+	b := t.State().Room(n)
 	for i := range b {
 		b[i] = charAt(t, i+1)
 	}
-	t.Push(lua.Bytes(b))
-	return 1
+	return t.Return(lua.Bytes(b))
 }
 
 // charAt returns argument n, which must be a byte.
@@ -118,8 +117,7 @@ func stringDump(t *lua.Thread) int {
 }
 
 func stringLen(t *lua.Thread) int {
-	t.Push(lua.Int(len(t.String(1))))
-	return 1
+	return t.Return(lua.Int(len(t.String(1))))
 }
 
 func stringLower(t *lua.Thread) int { return flipCase(t, 'A') }
@@ -135,44 +133,39 @@ func flipCase(t *lua.Thread, first byte) int {
 		i++
 	}
 	if i == len(s) {
-		t.Push(lua.String(s))
-		return 1
+		return t.Return(lua.String(s))
 	}
 	t.Grow(len(s))
-	b := []byte(s)
-	for i, c := range b {
+	b := t.State().Room(len(s))
+	for i := range b {
+		c := s[i]
 		b[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
 	}
-	t.Push(lua.Bytes(b))
-	return 1
+	return t.Return(lua.Bytes(b))
 }
 
 func stringReverse(t *lua.Thread) int {
 	s := t.String(1)
 	t.Spend(len(s) / bytesPerStep)
 	t.Grow(len(s))
-	b := make([]byte, len(s))
+	b := t.State().Room(len(s))
 	for i, last := 0, len(s)-1; i < len(s); i++ {
 		b[last-i] = s[i]
 	}
-	t.Push(lua.Bytes(b))
-	return 1
+	return t.Return(lua.Bytes(b))
 }
 
 func stringRep(t *lua.Thread) int {
 	s, n := t.String(1), cInt(t, 2)
 	if n <= 0 || s == "" {
-		t.Push(lua.String(""))
-		return 1
+		return t.Return(lua.String(""))
 	}
 	if n == 1 {
-		t.Push(lua.String(s))
-		return 1
+		return t.Return(lua.String(s))
 	}
 	if n > lua.MaxString/len(s) {
 		t.Error("resulting string too large")
 	}
 	t.Grow(n * len(s))
-	t.Push(lua.String(strings.Repeat(s, n)))
-	return 1
+	return t.Return(lua.String(strings.Repeat(s, n)))
 }

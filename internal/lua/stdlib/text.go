@@ -2,8 +2,11 @@ package stdlib
 
 import "godwit/internal/lua"
 
-// buffer is memory for strings that are being made, which are of unknown length. It is used again.
-type buffer struct{ b []byte }
+// scratch is what the functions of strings use again and again. There is one for a State.
+type scratch struct {
+	buffer []byte // for strings of unknown length that are being made
+	found
+}
 
 // Sizes of buffers: of a new one, and of the largest that is kept.
 const (
@@ -19,18 +22,18 @@ type text struct {
 
 // begin returns an empty text. The buffer is gone until the text ends, because a function of Lua
 // that is called meanwhile may want one.
-func (b *buffer) begin(t *lua.Thread) text {
-	x := text{t, b.b[:0]}
-	b.b = nil
+func (a *scratch) begin(t *lua.Thread) text {
+	x := text{t, a.buffer[:0]}
+	a.buffer = nil
 	return x
 }
 
 // end returns what the text has become, and keeps its buffer.
-func (b *buffer) end(x *text) lua.Value {
+func (a *scratch) end(x *text) lua.Value {
 	n := len(x.b)
 	x.t.Spend(n / bytesPerStep / 4)
 	if cap(x.b) <= keptBuffer {
-		b.b = x.b
+		a.buffer = x.b
 	} else if n >= cap(x.b)-cap(x.b)/8 {
 		return lua.Bytes(x.b)
 	}
@@ -38,7 +41,7 @@ func (b *buffer) end(x *text) lua.Value {
 		return single(x.b[0])
 	}
 	x.account(n)
-	return lua.String(string(x.b))
+	return x.t.State().NewString(x.b)
 }
 
 // add adds a string.
