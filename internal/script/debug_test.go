@@ -92,7 +92,8 @@ func TestDebugEnds(t *testing.T) {
 		{"return 1", "return 1\n<endsession>\n:1\n", nil},
 		{"return redis.call('fail')", "return redis.call('fail')\n> s\n<redis> fail\n<error> " +
 			"-WRONG kind\n<reply> \"-WRONG kind\"\n<endsession>\n-WRONG kind script: " +
-			script.Digest([]byte("return redis.call('fail')")) + ", on @user_script:1.\n", []string{"s"}},
+			script.Digest([]byte("return redis.call('fail')")) +
+			", on @user_script:1.\n", []string{"s"}},
 		{"return loadstring('local a\\nreturn 2')()",
 			"return loadstring('local a\\nreturn 2')()\n> s\n<endsession>\n:2\n", []string{"s"}},
 	} {

@@ -93,6 +93,7 @@ func TestPanicOfLibrary(t *testing.T) {
 // TestOverflowIsNoPanic checks that full stacks are errors of the script.
 func TestOverflowIsNoPanic(t *testing.T) {
 	h := newHost(&fake{})
+	h.BoundMemory(32 << 20)
 	for _, src := range []string{
 		"local function f() return 1 + f() end f()",
 		"local function f(...) return 1 + f(1, ...) end f()",

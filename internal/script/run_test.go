@@ -97,7 +97,8 @@ func TestStartAllocatesNothing(t *testing.T) {
 func TestErrorsAreCopies(t *testing.T) {
 	h := newHost(&fake{})
 	for _, src := range []string{"error(ARGV[1])", "error({err = ARGV[1]})",
-		"return {err = ARGV[1]}", "loadstring('error(1)', '@' .. ARGV[1])()", "return {{err = ARGV[1]}}"} {
+		"return {err = ARGV[1]}", "return {{err = ARGV[1]}}",
+		"loadstring('error(1)', '@' .. ARGV[1])()"} {
 		sc, err := h.Load([]byte(src), false)
 		require.NoError(t, err)
 		arg := []byte("quoted text")
@@ -144,8 +145,9 @@ func TestLibraryGlobals(t *testing.T) {
 		require.EqualError(t, err, want, code)
 	}
 	_, err := f.Load([]byte("#!lua name=l\nlocal n = 0 redis.register_function('f', "+
-		"function(keys, args) n = n + 1 return {n, keys, args, redis.call('get', 'x'), type(string), "+
-		"tostring(redis.register_function), #loadstring('return {1,2}')()} end)"), true)
+		"function(keys, args) n = n + 1 return {n, keys, args, redis.call('get', 'x'), "+
+		"type(string), tostring(redis.register_function), "+
+		"#loadstring('return {1,2}')()} end)"), true)
 	require.NoError(t, err)
 	for i := 1; i <= 2; i++ {
 		var w resp.Writer
