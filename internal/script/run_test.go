@@ -34,6 +34,19 @@ func TestReplyBounds(t *testing.T) {
 	require.Equal(t, "$1000000\r\n", eval(t, h, "return ('x'):rep(1e6)")[:10])
 }
 
+// TestArgumentBounds checks that a script cannot hand a command more than it may hold itself.
+func TestArgumentBounds(t *testing.T) {
+	f := &fake{}
+	h := newHost(f)
+	h.BoundMemory(16 << 20)
+	require.Equal(t, "-ERR not enough memory script: "+script.Digest([]byte(manyArguments))+
+		", on @user_script:1.\r\n", eval(t, h, manyArguments))
+	require.Zero(t, f.calls)
+}
+
+const manyArguments = "local s, t = ('x'):rep(1e6), {} for i = 1, 100 do t[i] = s end " +
+	"pcall(function() redis.call('drop', unpack(t)) end) return 1"
+
 // TestReplyTakesTime checks that a script can be ended while its reply is measured.
 func TestReplyTakesTime(t *testing.T) {
 	f := &fake{}
