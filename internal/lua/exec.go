@@ -59,8 +59,11 @@ enter:
 						continue
 					}
 				}
-				v := tab.GetStr(*key, hash)
-				if v.n != bitsNil || tab.Metatable == nil {
+				v, ok := tab.GetStr(*key, hash), true
+				if v.n == bitsNil && tab.Metatable != nil {
+					v, ok = s.inherited(tab.Metatable, *key, hash)
+				}
+				if ok {
 					regs[in.A()] = v
 					continue
 				}
@@ -91,13 +94,20 @@ enter:
 				}
 			}
 		case bytecode.Self:
-			if o := &regs[in.B()]; o.n == bitsTable {
-				v := o.table().GetStr(k[in.D()], fn.hashes[in.D()])
-				if v.n != bitsNil {
-					regs[in.A()+1] = *o
-					regs[in.A()] = v
-					continue
-				}
+			o, key, hash := &regs[in.B()], &k[in.D()], fn.hashes[in.D()]
+			v, mt := Nil, s.Strings
+			if o.n == bitsTable {
+				v, mt = o.table().GetStr(*key, hash), o.table().Metatable
+			} else if !o.IsString() {
+				mt = nil
+			}
+			if v.n == bitsNil && mt != nil {
+				v, _ = s.inherited(mt, *key, hash)
+			}
+			if v.n != bitsNil {
+				regs[in.A()+1] = *o
+				regs[in.A()] = v
+				continue
 			}
 		case bytecode.SetField:
 			if o := &regs[in.A()]; o.n == bitsTable {

@@ -70,6 +70,23 @@ func (s *State) event(mt *Table, e event) Value {
 	return v
 }
 
+// inherited returns what the field of an object with a metatable is that does not have it itself.
+// ok is false if a function must be asked.
+func (s *State) inherited(mt *Table, key Value, hash uint32) (v Value, ok bool) {
+	for range maxLoop {
+		h := s.event(mt, eventIndex)
+		tab := h.Table()
+		if tab == nil {
+			return Nil, h.n == bitsNil
+		}
+		if v = tab.GetStr(key, hash); v.n != bitsNil || tab.Metatable == nil {
+			return v, true
+		}
+		mt = tab.Metatable
+	}
+	return Nil, false
+}
+
 // fromGo stands for a register: it is a function of Go that gets or puts.
 const fromGo = -2
 
