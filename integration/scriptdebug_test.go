@@ -97,8 +97,9 @@ func TestScriptDebugRefuses(t *testing.T) {
 		do(t, user, "AUTH", "carol", "")
 		_, reply := debugScript(t, user, mode, "redis.call('get', 'k')\nredis.call('set', 'k', 1)",
 			"s", "s")
-		require.Contains(t, reply, "ERR ACL failure in script: User carol has no permissions to run "+
-			"the 'set' command", mode)
+		require.Contains(t, reply,
+			"ERR ACL failure in script: User carol has no permissions to run the 'set' command",
+			mode)
 	}
 }
 

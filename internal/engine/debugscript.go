@@ -5,16 +5,6 @@ import (
 	"io"
 )
 
-// DebugMode is what SCRIPT DEBUG has set for the scripts that a client sends.
-type DebugMode uint8
-
-// The modes.
-const (
-	DebugOff  DebugMode = iota
-	DebugFork           // in a process of its own, which changes nothing here
-	DebugSync           // in the server, which waits
-)
-
 // Talker is an optional part of a Conn: one that can speak with its client while a command runs.
 type Talker interface {
 	// Talk returns the connection. Read waits for some time, and returns 0 if nothing has come.

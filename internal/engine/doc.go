@@ -94,6 +94,7 @@
 //	call.go             running a handler and accounting for it
 //	nested.go           EXEC: commands within a command
 //	scriptrun.go        scripts and functions, and the commands that they call
+//	debugscript.go      the connection of a client that debugs a script
 //	functions.go        the libraries of functions
 //	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
 //	exec.go             a client's command from its arguments to its reply

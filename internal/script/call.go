@@ -63,13 +63,15 @@ func (s *State) countedError(msg string) *lua.Table {
 }
 
 // args makes argv of the arguments. It shares the bytes of strings, and is valid until the next
-// call. It reports whether all of them can be arguments of a command.
+// call. The bytes count all the same, because the command may copy them: a string can be given a
+// thousand times. It reports whether all of them can be arguments of a command.
 func (s *State) args(t *lua.Thread) bool {
-	argv, numbers := s.argv[:0], s.numbers[:0]
+	argv, numbers, size := s.argv[:0], s.numbers[:0], 0
 	for _, v := range t.Args(1) {
 		switch {
 		case v.IsString():
 			argv = append(argv, v.Borrow())
+			size += v.Len()
 		case v.IsNumber():
 			from := len(numbers)
 			numbers = appendArgument(numbers, v.Num())
@@ -79,6 +81,7 @@ func (s *State) args(t *lua.Thread) bool {
 		}
 	}
 	s.argv, s.numbers = argv, numbers
+	t.Grow(size)
 	return true
 }
 

@@ -3,6 +3,7 @@ package script_test
 import (
 	"bytes"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,7 +54,8 @@ func debug(t *testing.T, f *fake, src string, limit time.Duration, commands ...s
 	c := &console{commands: commands}
 	var w resp.Writer
 	keys := [][]byte{[]byte("k")}
-	err := h.Debug([]byte(src), script.DebugOptions{Conn: c, Limit: limit}, func(sc *script.Script) {
+	o := script.DebugOptions{Conn: c, Limit: limit}
+	err := h.Debug([]byte(src), o, func(sc *script.Script) {
 		h.Run(sc, keys, [][]byte{[]byte("v")}, &w)
 	})
 	if err != nil {
@@ -63,121 +65,19 @@ func debug(t *testing.T, f *fake, src string, limit time.Duration, commands ...s
 	return c.out.String() + strings.ReplaceAll(string(w.Buf), "\r\n", "\n")
 }
 
-const debugged = `local a = 1
-local t = {1,2,x='y',{3}}
-local function f(n)
-  local z = n * 2
-  redis.debug('in f', z, t)
-  return z
-end
-local r = f(a)
-redis.call('get', KEYS[1])
-if a == 1 then redis.breakpoint() end
-local last = 'end'
-return {r}`
-
-// TestDebug holds sessions against what Redis 8.0.6 shows.
+// TestDebug holds a session against what Redis 8.0.6 shows. The file has the commands too.
 func TestDebug(t *testing.T) {
-	got := debug(t, &fake{}, debugged, 0, "p", "s", "S", "print t", "p nosuch", "p", "b 11", "b 5",
-		"b", "b -11", "b -11", "b 99", "b x", "t", "c", "t", "p", "l 0 1", "e return 1+1", "e z",
-		"e KEYS", "e x =", "e error({err='E'})", "p ARGV", "r get a", "r nosuch", "r refuse", "m 3",
-		"foo", "redis", "b 0", "c", "s", "s")
-	require.Equal(t, `* Stopped at 1, stop reason = step over
--> 1   local a = 1
-> p
-No local variables in the current context.
-> s
-* Stopped at 2, stop reason = step over
--> 2   local t = {1,2,x='y',{3}}
-> S
-* Stopped at 7, stop reason = step over
--> 7   end
-> print t
-<value> {[1]=1; [2]=2; [3]={3}; ["x"]="y"}
-> p nosuch
-No such variable.
-> p
-<value> a = 1
-<value> t = {[1]=1; [2]=2; [3]={3}; ["x"]="y"}
-> b 11
-   10  if a == 1 then redis.breakpoint() end
-  #11  local last = 'end'
-   12  return {r}
-> b 5
-   4     local z = n * 2
-  #5     redis.debug('in f', z, t)
-   6     return z
-> b
-2 breakpoints set:
-  #11  local last = 'end'
-  #5     redis.debug('in f', z, t)
-> b -11
-Breakpoint removed.
-> b -11
-No breakpoint in the specified line.
-> b 99
-Wrong line number.
-> b x
-Invalid argument:'x'
-> t
-In top level:
--> 7   end
-> c
-* Stopped at 5, stop reason = break point
-->#5     redis.debug('in f', z, t)
-> t
-In f:
-->#5     redis.debug('in f', z, t)
-From top level:
-   8   local r = f(a)
-> p
-<value> n = 1
-<value> z = 2
-> l 0 1
-   4     local z = n * 2
-->#5     redis.debug('in f', z, t)
-   6     return z
-> e return 1+1
-<retval> 2
-> e z
-<error> ldb_eval:1: Script attempted to access nonexistent global variable 'z'
-> e KEYS
-<retval> {"k"}
-> e x =
-<error> ldb_eval:1: unexpected symbol near '<eof>'
-> e error({err='E'})
-<error> E
-> p ARGV
-<value> {"v"}
-> r get a
-<redis> get a
-<reply> "a"
-> r nosuch
-<redis> nosuch
-<reply> ["nosuch"]
-> r refuse
-<redis> refuse
-<error> refused
-> m 3
-<value> replies are truncated at 60 bytes.
-> foo
-<error> Unknown Redis Lua debugger command or wrong number of arguments.
-> redis
-<error> Unknown Redis Lua debugger command or wrong number of arguments.
-> b 0
-All breakpoints removed.
-> c
-<debug> line 5: "in f", 2, {[1]=1; [2]=2; [3]={3}; ["x"]="y"}
-* Stopped at 11, stop reason = redis.breakpoint() called
--> 11  local last = 'end'
-> s
-* Stopped at 12, stop reason = step over
--> 12  return {r}
-> s
-<endsession>
-*1
-:2
-`, got)
+	src, err := os.ReadFile("testdata/debug.lua")
+	require.NoError(t, err)
+	want, err := os.ReadFile("testdata/debug.txt")
+	require.NoError(t, err)
+	var commands []string
+	for l := range strings.Lines(string(want)) {
+		if c, ok := strings.CutPrefix(l, "> "); ok {
+			commands = append(commands, strings.TrimSpace(c))
+		}
+	}
+	require.Equal(t, string(want), debug(t, &fake{}, string(src), 0, commands...))
 }
 
 // TestDebugEnds checks how sessions end, and how the script stops by itself.
@@ -190,19 +90,20 @@ func TestDebugEnds(t *testing.T) {
 		{"return 1", "return 1\n> a\n<endsession>\n-ERR script aborted for user request script: " +
 			script.Digest([]byte("return 1")) + ", on @user_script:1.\n", []string{"a"}},
 		{"return 1", "return 1\n<endsession>\n:1\n", nil},
-		{"return redis.call('fail')", "return redis.call('fail')\n> s\n<redis> fail\n<error> -WRONG " +
-			"kind\n<reply> \"-WRONG kind\"\n<endsession>\n-WRONG kind script: " + script.Digest(
-			[]byte("return redis.call('fail')")) + ", on @user_script:1.\n", []string{"s"}},
-		{"return loadstring('local a\\nreturn 2')()", "return loadstring('local a\\nreturn 2')()\n" +
-			"> s\n<endsession>\n:2\n", []string{"s"}},
+		{"return redis.call('fail')", "return redis.call('fail')\n> s\n<redis> fail\n<error> " +
+			"-WRONG kind\n<reply> \"-WRONG kind\"\n<endsession>\n-WRONG kind script: " +
+			script.Digest([]byte("return redis.call('fail')")) +
+			", on @user_script:1.\n", []string{"s"}},
+		{"return loadstring('local a\\nreturn 2')()",
+			"return loadstring('local a\\nreturn 2')()\n> s\n<endsession>\n:2\n", []string{"s"}},
 	} {
 		require.Equal(t, stopped+c.want, debug(t, &fake{}, c.src, 0, c.commands...), c.src)
 	}
 	require.Equal(t, "<endsession>\nerror Error compiling script (new function): user_script:1: "+
 		"unexpected symbol near ')'\n", debug(t, &fake{}, "return )", 0))
 	got := debug(t, &fake{}, "while true do end", time.Millisecond, "c", "s", "c", "a")
-	require.Contains(t, got, "> c\n* Stopped at 1, stop reason = timeout reached, infinite loop?\n-> "+
-		"1   while true do end\n> s\n* Stopped at 1, stop reason = step over\n")
+	require.Contains(t, got, "> c\n* Stopped at 1, stop reason = timeout reached, infinite loop?\n"+
+		"-> 1   while true do end\n> s\n* Stopped at 1, stop reason = step over\n")
 	got = debug(t, &fake{}, "while true do end", time.Millisecond)
 	require.Contains(t, got, "ERR timeout during Lua debugging with client closing connection")
 }

@@ -8,12 +8,19 @@ import (
 	"godwit/internal/resp"
 )
 
-// maxDescribed is how deep the debugger shows tables within tables.
-const maxDescribed = 10
+// Bounds of what the debugger shows: how deep tables are shown within tables, and after how many
+// bytes it stops.
+const (
+	maxDescribed  = 10
+	maxDescribing = 1 << 20
+)
 
 // describe writes a value as the debugger shows it. A table shows its keys unless they are 1, 2, …
 // in the order of their traversal.
 func describe(b *strings.Builder, v lua.Value, depth int) {
+	if b.Len() > maxDescribing {
+		return
+	}
 	if depth++; depth > maxDescribed {
 		b.WriteString("<max recursion level reached! Nested table?>")
 		return

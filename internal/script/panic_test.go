@@ -65,6 +65,22 @@ func TestPanicReachesCaller(t *testing.T) {
 	}
 }
 
+// overdue is a server that panics while it serves others.
+type overdue struct{ fake }
+
+func (*overdue) Interrupt() error { panic("served") }
+
+// TestPanicOfOthers checks that neither can it handle one of a command that it lets others run.
+func TestPanicOfOthers(t *testing.T) {
+	h := script.NewHost(&overdue{}, script.Options{}, redislib.Open)
+	sc, err := h.Load([]byte("while true do pcall(function() while true do end end) end"), false)
+	require.NoError(t, err)
+	p, ok := panicOf(func() { h.Run(sc, nil, nil, &resp.Writer{}) }).(*script.Panic)
+	require.True(t, ok)
+	require.Equal(t, "served", p.Value)
+	require.True(t, p.Inside)
+}
+
 func panicOf(f func()) (v any) {
 	defer func() { v = recover() }()
 	f()
@@ -93,6 +109,7 @@ func TestPanicOfLibrary(t *testing.T) {
 // TestOverflowIsNoPanic checks that full stacks are errors of the script.
 func TestOverflowIsNoPanic(t *testing.T) {
 	h := newHost(&fake{})
+	h.BoundMemory(32 << 20)
 	for _, src := range []string{
 		"local function f() return 1 + f() end f()",
 		"local function f(...) return 1 + f(1, ...) end f()",

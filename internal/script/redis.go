@@ -116,9 +116,13 @@ func (s *State) sha1hex(t *lua.Thread) int {
 	if t.Top() != 1 {
 		return refuse(t, "wrong number of arguments")
 	}
-	str, _ := lua.ToText(t.Arg(1))
-	t.Spend(len(str) >> 6)
-	return push(t, lua.String(Digest([]byte(str))))
+	v := t.Arg(1)
+	if !v.IsString() {
+		str, _ := lua.ToText(v)
+		v = lua.String(str)
+	}
+	t.Spend(v.Len() >> 6)
+	return push(t, lua.String(Digest(v.Borrow())))
 }
 
 // Digest returns the SHA-1 of a script as 40 hexadecimal characters.

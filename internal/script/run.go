@@ -46,7 +46,9 @@ func (s *State) interrupt() error {
 	if now.Sub(s.looked) < time.Millisecond {
 		return nil
 	}
+	s.calling = true // crashed looks at it
 	err := s.caller.Interrupt()
+	s.calling = false
 	s.looked = time.Now()
 	if s.debug != nil {
 		s.debug.overtime(s.looked)

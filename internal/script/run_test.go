@@ -34,6 +34,19 @@ func TestReplyBounds(t *testing.T) {
 	require.Equal(t, "$1000000\r\n", eval(t, h, "return ('x'):rep(1e6)")[:10])
 }
 
+// TestArgumentBounds checks that a script cannot hand a command more than it may hold itself.
+func TestArgumentBounds(t *testing.T) {
+	f := &fake{}
+	h := newHost(f)
+	h.BoundMemory(16 << 20)
+	require.Equal(t, "-ERR not enough memory script: "+script.Digest([]byte(manyArguments))+
+		", on @user_script:1.\r\n", eval(t, h, manyArguments))
+	require.Zero(t, f.calls)
+}
+
+const manyArguments = "local s, t = ('x'):rep(1e6), {} for i = 1, 100 do t[i] = s end " +
+	"pcall(function() redis.call('drop', unpack(t)) end) return 1"
+
 // TestReplyTakesTime checks that a script can be ended while its reply is measured.
 func TestReplyTakesTime(t *testing.T) {
 	f := &fake{}
@@ -52,8 +65,8 @@ func TestReplyTakesTime(t *testing.T) {
 // TestArguments checks that each script finds its own arguments and nothing that others left.
 func TestArguments(t *testing.T) {
 	h := newHost(&fake{})
-	show := "local s = #KEYS .. ':' .. #ARGV for k, v in pairs(KEYS) do s = s .. ' ' .. k .. '=' .. " +
-		"v end return s .. tostring(getmetatable(KEYS)) .. tostring(getmetatable(ARGV))"
+	show := "local s = #KEYS .. ':' .. #ARGV for k, v in pairs(KEYS) do s = s .. ' ' .. k .. '=' " +
+		".. v end return s .. tostring(getmetatable(KEYS)) .. tostring(getmetatable(ARGV))"
 	spoil := []string{"KEYS[1], KEYS[2] = nil, nil", "KEYS[100] = 1 KEYS.x = 1",
 		"for i = 1, 5000 do KEYS[i] = 'y' end", "setmetatable(KEYS, {__index = string})",
 		"setmetatable({}, KEYS) local t = setmetatable({}, KEYS) local _ = t.x",
@@ -96,8 +109,9 @@ func TestStartAllocatesNothing(t *testing.T) {
 // TestErrorsAreCopies checks that an error outlives the request that it quotes.
 func TestErrorsAreCopies(t *testing.T) {
 	h := newHost(&fake{})
-	for _, src := range []string{"error(ARGV[1])", "error({err = ARGV[1]})", "return {err = ARGV[1]}",
-		"loadstring('error(1)', '@' .. ARGV[1])()", "return {{err = ARGV[1]}}"} {
+	for _, src := range []string{"error(ARGV[1])", "error({err = ARGV[1]})",
+		"return {err = ARGV[1]}", "return {{err = ARGV[1]}}",
+		"loadstring('error(1)', '@' .. ARGV[1])()"} {
 		sc, err := h.Load([]byte(src), false)
 		require.NoError(t, err)
 		arg := []byte("quoted text")
@@ -143,15 +157,16 @@ func TestLibraryGlobals(t *testing.T) {
 		_, err := f.Load([]byte("#!lua name=l\n"+code), true)
 		require.EqualError(t, err, want, code)
 	}
-	_, err := f.Load([]byte("#!lua name=l\nlocal n = 0 redis.register_function('f', function(keys, "+
-		"args) n = n + 1 return {n, keys, args, redis.call('get', 'x'), type(string), "+
-		"tostring(redis.register_function), #loadstring('return {1,2}')()} end)"), true)
+	_, err := f.Load([]byte("#!lua name=l\nlocal n = 0 redis.register_function('f', "+
+		"function(keys, args) n = n + 1 return {n, keys, args, redis.call('get', 'x'), "+
+		"type(string), tostring(redis.register_function), "+
+		"#loadstring('return {1,2}')()} end)"), true)
 	require.NoError(t, err)
 	for i := 1; i <= 2; i++ {
 		var w resp.Writer
 		f.Call(f.Function([]byte("f")), [][]byte{[]byte("k")}, nil, &w)
-		require.Equal(t, fmt.Sprintf("*7\r\n:%d\r\n*1\r\n$1\r\nk\r\n*0\r\n$1\r\nx\r\n$5\r\ntable\r\n"+
-			"$3\r\nnil\r\n:2\r\n", i), string(w.Buf))
+		require.Equal(t, fmt.Sprintf("*7\r\n:%d\r\n*1\r\n$1\r\nk\r\n*0\r\n$1\r\nx\r\n$5\r\n"+
+			"table\r\n$3\r\nnil\r\n:2\r\n", i), string(w.Buf))
 	}
 }
 

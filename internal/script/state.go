@@ -52,7 +52,7 @@ type State struct {
 	sources map[string]string
 
 	proto   int
-	calling bool
+	calling bool      // the caller runs
 	loading *Library  // whose code runs now; nil: none
 	debug   *debugger // of the running script; nil: none
 	argv    [][]byte
