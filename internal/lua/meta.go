@@ -87,6 +87,21 @@ func (s *State) inherited(mt *Table, key Value, hash uint32) (v Value, ok bool) 
 	return Nil, false
 }
 
+// method returns a field of a table or a string, or nil if there is none or it takes more to find.
+func (s *State) method(o, key Value, hash uint32) Value {
+	mt := s.Strings
+	if tab := o.Table(); tab != nil {
+		if v := tab.GetStr(key, hash); v.n != bitsNil {
+			return v
+		}
+		mt = tab.Metatable
+	} else if !o.IsString() {
+		return Nil
+	}
+	v, _ := s.inherited(mt, key, hash)
+	return v
+}
+
 // fromGo stands for a register: it is a function of Go that gets or puts.
 const fromGo = -2
 
