@@ -6,8 +6,9 @@
 //	go run ./integration/luadiff -judge redis8 -tested server -n 20000
 //
 // The judges are lua51, Lua's own implementation, and the servers redis8, redis7 and valkey9. What
-// is tested is host, Godwit's scripts within this process, or server, Godwit's server. No difference
-// is excused: programs avoid what is known to differ, and the snippets in testdata/manual tell it.
+// is tested is host, Godwit's scripts within this process, or server, Godwit's server. No
+// difference is excused: programs avoid what is known to differ, which the snippets in
+// testdata/manual tell.
 package main
 
 import (

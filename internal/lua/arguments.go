@@ -163,12 +163,12 @@ func must(ok bool) {
 // Index returns o[key], metamethods included.
 func (t *Thread) Index(o, key Value) Value {
 	t.Push(Nil)
-	must(t.get(o, key, -1, t.top-1))
+	must(t.get(o, key, fromGo, t.top-1))
 	return t.Pop()
 }
 
 // SetIndex does o[key] = v, metamethods included.
-func (t *Thread) SetIndex(o, key, v Value) { must(t.put(o, key, v, -1)) }
+func (t *Thread) SetIndex(o, key, v Value) { must(t.put(o, key, v, fromGo)) }
 
 // RawSet does tab[key] = v without metamethods.
 func (t *Thread) RawSet(tab *Table, key, v Value) { must(t.rawPut(tab, key, v)) }

@@ -68,11 +68,7 @@ func (t *Thread) arith(e event, x, y Value, rx, ry, slot int) bool {
 		}
 		return t.typeError("perform arithmetic on", x, rx)
 	}
-	v, ok := t.callMeta(h, x, y)
-	if ok {
-		t.stack[slot] = v
-	}
-	return ok
+	return t.callInto(false, slot, 1, h, x, y)
 }
 
 func compute(e event, a, b float64) float64 {

@@ -145,6 +145,26 @@ func (t *Thread) pushNative(n *Native, at, want int, kind frameKind, nested int)
 	return true
 }
 
+// callPlain calls a function of Go, which has an Fn, from a function of Lua.
+func (t *Thread) callPlain(n *Native, at, want int) outcome {
+	if !t.pushNative(n, at, want, framePlain, t.nested) {
+		return failed
+	}
+	r := n.Fn(t)
+	if r < 0 {
+		if r == resultYield {
+			return yielded
+		}
+		return failed
+	}
+	if t.top > t.high {
+		t.high = t.top
+	}
+	t.depth--
+	t.deliver(at, t.top-r, r, want)
+	return running
+}
+
 // callNative calls a function of Go.
 func (t *Thread) callNative(n *Native, at, want int, kind frameKind, nested int) outcome {
 	if n.special >= specialPcall {

@@ -309,6 +309,13 @@ enter:
 					return failed
 				}
 				goto enter
+			} else if v.n == bitsNative && v.native().special < specialPcall {
+				if o := t.callPlain(v.native(), at, int(in.C())-1); o != running {
+					return o
+				}
+				f = &t.frames[t.depth-1]
+				regs = (*[slack]Value)(t.stack[base:])
+				continue
 			}
 			if o := t.invoke(at, int(in.C())-1, framePlain, t.nested); o != running {
 				return o
@@ -321,14 +328,12 @@ enter:
 			}
 			f.pc = int32(pc)
 			if v := &k[in.D()]; v.n == bitsNative && v.native().special < specialPcall {
-				if t.depth < len(t.frames) {
-					if o := t.callNative(v.native(), at, int(in.C())-1, framePlain, t.nested); o != running {
-						return o
-					}
-					f = &t.frames[t.depth-1]
-					regs = (*[slack]Value)(t.stack[base:])
-					continue
+				if o := t.callPlain(v.native(), at, int(in.C())-1); o != running {
+					return o
 				}
+				f = &t.frames[t.depth-1]
+				regs = (*[slack]Value)(t.stack[base:])
+				continue
 			}
 			t.stack[at] = k[in.D()]
 			if o := t.invoke(at, int(in.C())-1, framePlain, t.nested); o != running {
@@ -337,6 +342,12 @@ enter:
 			goto enter
 		case bytecode.Return:
 			first, n := base+int(in.A()), int(in.B())-1
+			if n <= 1 && n >= 0 && t.open == nil && f.kind == framePlain {
+				if t.frames[t.depth-2].closure != nil {
+					t.leavePlain(f, first, n)
+					goto enter
+				}
+			}
 			if n < 0 {
 				n = t.top - first
 			}

@@ -144,6 +144,25 @@ func (t *Thread) leave(first, n int) (entry bool) {
 	}
 }
 
+// leavePlain is leave for a frame that a function of Lua has called and that has captured no
+// variables, with at most one result.
+func (t *Thread) leavePlain(f *frame, first, n int) {
+	t.depth--
+	t.nested = int(f.nested)
+	switch at := int(f.result); f.want {
+	case 0:
+		t.top = at
+	case 1:
+		if t.top = at + 1; n == 1 {
+			t.stack[at] = t.stack[first]
+		} else {
+			t.stack[at] = Nil
+		}
+	default:
+		t.deliver(at, first, n, int(f.want))
+	}
+}
+
 // deliver moves n values from slot first to slot at, where want of them are wanted.
 func (t *Thread) deliver(at, first, n, want int) {
 	if want == 1 {

@@ -70,8 +70,12 @@ func (s *State) event(mt *Table, e event) Value {
 	return v
 }
 
+// fromGo stands for a register: it is a function of Go that gets or puts.
+const fromGo = -2
+
 // get puts o[key] into a slot. reg is the register that holds o, for messages.
 func (t *Thread) get(o, key Value, reg, slot int) bool {
+	now := reg == fromGo
 	for range maxLoop {
 		var h Value
 		if tab := o.Table(); tab != nil {
@@ -88,11 +92,7 @@ func (t *Thread) get(o, key Value, reg, slot int) bool {
 			return t.typeError("index", o, reg)
 		}
 		if h.IsFunction() {
-			v, ok := t.callMeta(h, o, key)
-			if ok {
-				t.stack[slot] = v
-			}
-			return ok
+			return t.callInto(now, slot, 1, h, o, key)
 		}
 		o, reg = h, -1
 	}
@@ -101,6 +101,7 @@ func (t *Thread) get(o, key Value, reg, slot int) bool {
 
 // put does o[key] = v. reg is the register that holds o, for messages.
 func (t *Thread) put(o, key, v Value, reg int) bool {
+	now := reg == fromGo
 	for range maxLoop {
 		var h Value
 		if tab := o.Table(); tab != nil {
@@ -119,7 +120,7 @@ func (t *Thread) put(o, key, v Value, reg int) bool {
 			return t.typeError("index", o, reg)
 		}
 		if h.IsFunction() {
-			return t.callMetaSet(h, o, key, v)
+			return t.callInto(now, t.scratch(), 0, h, o, key, v)
 		}
 		o, reg = h, -1
 	}
@@ -167,34 +168,51 @@ func (t *Thread) scratch() int {
 	return max(int(f.base)+f.closure.fn.registers, t.top)
 }
 
+// pushMeta puts a metamethod and its arguments above all that is in use.
+func (t *Thread) pushMeta(list ...Value) (at int, ok bool) {
+	at = t.scratch()
+	if !t.fits(at) {
+		return 0, false
+	}
+	t.top = at + copy(t.stack[at:], list)
+	t.high = max(t.high, t.top)
+	return at, true
+}
+
 // callMeta calls a metamethod with two arguments and returns its result.
 func (t *Thread) callMeta(h, a, b Value) (Value, bool) {
-	top, at := t.top, t.scratch()
-	if !t.fits(at) {
-		return Nil, false
-	}
-	t.stack[at], t.stack[at+1], t.stack[at+2] = h, a, b
-	t.top = at + 3
-	t.high = max(t.high, t.top)
-	if !t.call(at, 1) {
+	top := t.top
+	at, ok := t.pushMeta(h, a, b)
+	if !ok || !t.call(at, 1) {
 		return Nil, false
 	}
 	t.top = top
 	return t.stack[at], true
 }
 
-// callMetaSet calls the metamethod __newindex.
-func (t *Thread) callMetaSet(h, o, key, v Value) bool {
-	top, at := t.top, t.scratch()
-	if !t.fits(at) {
+// callInto calls a metamethod, the first of a list, with the others as arguments. Its result, if
+// one is wanted, goes to a slot. If now is false, it is the running function of Lua that calls: a
+// metamethod of Lua is then only begun, and the machine goes on with it.
+func (t *Thread) callInto(now bool, slot, want int, list ...Value) bool {
+	top := t.top
+	at, ok := t.pushMeta(list...)
+	if !ok {
 		return false
 	}
-	t.stack[at], t.stack[at+1], t.stack[at+2], t.stack[at+3] = h, o, key, v
-	t.top = at + 4
-	t.high = max(t.high, t.top)
-	if !t.call(at, 0) {
+	if c := list[0].Closure(); c != nil && !now {
+		nested := t.nested
+		if !t.deeper() || !t.enter(c, at, want, framePlain) {
+			return false
+		}
+		f := &t.frames[t.depth-1]
+		f.nested, f.result = int32(nested), int32(slot)
+		return true
+	}
+	if !t.call(at, want) {
 		return false
 	}
-	t.top = top
+	if t.top = top; want == 1 {
+		t.stack[slot] = t.stack[at]
+	}
 	return true
 }

@@ -76,7 +76,7 @@ func (t *Thread) unwind(level int) bool {
 	t.stack[at], t.stack[at+1], t.stack[at+2] = False, v, Nil
 	n := 2
 	if !handled && t.s.ErrorField != "" && v.IsTable() {
-		if !t.get(v, String(t.s.ErrorField), -1, at+2) {
+		if !t.get(v, String(t.s.ErrorField), fromGo, at+2) {
 			return t.unwind(level)
 		}
 		if more := t.stack[at+2]; more.IsString() || more.IsNumber() {

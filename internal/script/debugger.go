@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/compiler"
 )
 
 // This file holds the commands of a debugging session, whose texts redis-cli and its users know.
@@ -238,9 +239,9 @@ func (d *debugger) value(prefix string, v lua.Value) {
 
 // eval runs code: as an expression, or else as it is.
 func (d *debugger) eval(t *lua.Thread, code string) {
-	f, err := d.s.compile("return "+code, "ldb_eval", d.s.L.Globals, 0)
+	f, err := d.s.compile("return "+code, "ldb_eval", d.s.L.Globals, compiler.Options{})
 	if err != nil {
-		f, err = d.s.compile(code, "ldb_eval", d.s.L.Globals, 0)
+		f, err = d.s.compile(code, "ldb_eval", d.s.L.Globals, compiler.Options{})
 	}
 	if err != nil {
 		d.log("<error> " + err.Error())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/compiler"
 	"godwit/internal/resp"
 )
 
@@ -229,7 +230,7 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	f.begin()
 	f.loading, f.started = l, time.Now()
 	defer func() { f.loading = nil }()
-	fn, err := f.compile(body, "user_function", f.loadEnv, 0)
+	fn, err := f.compile(body, "user_function", f.loadEnv, compiler.Options{})
 	if err != nil {
 		return nil, LibraryError("Error compiling function: " + err.Error())
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/compiler"
 	"godwit/internal/resp"
 )
 
@@ -158,7 +159,7 @@ func (h *Host) compileScript(body string) (*Script, error) {
 		return nil, err
 	}
 	h.begin()
-	fn, err := h.compile(code, "user_script", h.L.Globals, 0)
+	fn, err := h.compile(code, "user_script", h.L.Globals, compiler.Options{})
 	if err != nil {
 		return nil, CompileError("Error compiling script (new function): " + err.Error())
 	}

@@ -169,3 +169,17 @@ func TestLibraryGlobals(t *testing.T) {
 			"table\r\n$3\r\nnil\r\n:2\r\n", i), string(w.Buf))
 	}
 }
+
+// The messages of the compiler show more of a chunk's name than others, and a chunk nests in the
+// calls of C of those who load it.
+func TestLoadedChunks(t *testing.T) {
+	h := newHost(&fake{})
+	for src, want := range map[string]string{
+		"return #select(2, loadstring(('x'):rep(70)))":                "106",
+		"return #select(2, pcall(loadstring(('x'):rep(70) .. '()')))": "188",
+		"local n = 150 while loadstring('return ' .. ('('):rep(n) .. 1 .. (')'):rep(n)) do " +
+			"n = n + 1 end return n": "198",
+	} {
+		require.Equal(t, ":"+want+"\r\n", eval(t, h, src), src)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/compiler"
 	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
 )
@@ -183,7 +184,7 @@ func (w *world) attack() {
 // thread returns a coroutine that returns what it is given, for ever.
 func (w *world) thread() lua.Value {
 	f, err := w.compile("local a = ... while true do a = coroutine.yield(a, ...) end", "c",
-		w.L.Globals, 0)
+		w.L.Globals, compiler.Options{})
 	require.NoError(w.t, err)
 	t := w.L.Main
 	t.Push(w.consts["coroutine.create"])
@@ -271,7 +272,7 @@ func TestSandboxScripts(t *testing.T) {
 }
 
 func (w *world) result(src string) string {
-	f, err := w.compile(src, "user_script", w.L.Globals, 0)
+	f, err := w.compile(src, "user_script", w.L.Globals, compiler.Options{})
 	if err != nil {
 		return err.Error()
 	}

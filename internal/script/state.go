@@ -162,18 +162,19 @@ func (e CompileError) Error() string { return string(e) }
 
 // compile compiles source to a function. chunk is its name in messages. The code outside of
 // functions has the globals env. If these are not those of all scripts, none of them is constant.
-// level is the number of levels that the code is nested in; see compiler.Options.
-func (s *State) compile(src, chunk string, env *lua.Table, level int) (c *lua.Closure, err error) {
+// o may have a name and a level.
+func (s *State) compile(
+	src, chunk string, env *lua.Table, o compiler.Options,
+) (c *lua.Closure, err error) {
 	defer s.guardCompile(chunk, &err)
 	if len(src) > maxSource {
 		return nil, CompileError(chunk + ":1: script too long")
 	}
-	o := &compiler.Options{Constant: s.constant, Library: env != s.L.Globals, Level: level,
-		Grow: s.grow}
+	o.Constant, o.Library, o.Grow = s.constant, env != s.L.Globals, s.grow
 	if s.debug != nil { // the lines are those of the code that Lua's compiler makes
 		o.Constant, o.Lines = nil, true
 	}
-	p, err := compiler.Compile(src, chunk, o)
+	p, err := compiler.Compile(src, chunk, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +196,8 @@ func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
 		s.sources = map[string]string{}
 	}
 	s.sources[chunk] = name
-	return s.compile(src, chunk, s.L.Globals, 0)
+	return s.compile(src, chunk, s.L.Globals,
+		compiler.Options{Level: t.Nested(), Name: stdlib.LongChunkName(name)})
 }
 
 // Trim drops the stacks and buffers that were not used since the last call. If idle is false, it

@@ -1,7 +1,8 @@
 // Package compare runs Lua programs on several engines, so that tests and tools can compare what
-// the programs return. A program that makes a difference is made small (Pair.Shrink). All engines answer in one form: the string that the program returned,
-// "error: " with the message of an error that it has not caught, or "compile: " with that of a
-// syntax error.
+// the programs return. A program that makes a difference is made small (Pair.Shrink).
+//
+// All engines answer in one form: the string that the program returned, "error: " with the message
+// of an error that it has not caught, or "compile: " with that of a syntax error.
 package compare
 
 import "errors"

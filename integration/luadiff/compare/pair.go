@@ -17,7 +17,8 @@ type Difference struct{ Program, Want, Got string }
 // String returns the program, without what all programs begin with, and what differs.
 func (d Difference) String() string {
 	want, got := d.Lines()
-	return fmt.Sprintf("%s\nwant: %s\ngot:  %s\n", strings.TrimSpace(luagen.Body(d.Program)), want, got)
+	body := strings.TrimSpace(luagen.Body(d.Program))
+	return fmt.Sprintf("%s\nwant: %s\ngot:  %s\n", body, want, got)
 }
 
 // Check runs programs on both engines and returns the differences.

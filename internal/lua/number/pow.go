@@ -26,6 +26,8 @@ func Pow(x, y float64) float64 {
 		return x
 	case y == 0.5 && x > 0:
 		return math.Sqrt(x)
+	case x < 0 && a <= math.MaxFloat64 && math.Trunc(y) != y:
+		return (x - x) / (x - x) // the sign of this NaN is the processor's
 	case a == 0 || a == 1 || a > math.MaxFloat64 || y == 0 ||
 		math.Abs(y) > 1<<63:
 		return math.Pow(x, y)
@@ -33,8 +35,6 @@ func Pow(x, y float64) float64 {
 		return wholePow(x, int(y))
 	case x > 0:
 		return positivePow(x, y)
-	case math.Trunc(y) != y:
-		return (x - x) / (x - x) // the sign of this NaN is the processor's
 	case math.Mod(y, 2) == 0:
 		return positivePow(a, y)
 	default:

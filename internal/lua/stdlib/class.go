@@ -15,6 +15,7 @@ const (
 	hex
 	zero
 	special // in a pattern
+	quoted  // needs an escape between quotes
 	suffix  // says how often a class is repeated
 	leading // begins an item that is no byte
 	negated // in letters only: what is not of the class
@@ -44,6 +45,9 @@ var classes = func() (t [256]uint16) {
 	}
 	for _, c := range []byte("^$*+?.([%-") {
 		t[c] |= special
+	}
+	for _, c := range []byte("\"\\\n\r\x00") {
+		t[c] |= quoted
 	}
 	for _, c := range []byte("*+-?") {
 		t[c] |= suffix

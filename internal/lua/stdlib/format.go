@@ -178,10 +178,11 @@ func (x *text) string(d *directive, s string) {
 
 // quote adds a string in a form that Lua reads back.
 func (x *text) quote(s string) {
+	x.room(len(s) + 2)
 	x.add(`"`)
 	for s != "" {
 		i := 0
-		for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] != '\n' && s[i] != '\r' && s[i] != 0 {
+		for i < len(s) && classes[s[i]]&quoted == 0 {
 			i++
 		}
 		x.t.Spend(1 + i/bytesPerStep)

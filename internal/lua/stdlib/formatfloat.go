@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 )
 
@@ -41,8 +42,12 @@ func appendAlternate(b []byte, letter byte, f float64, precision int) []byte {
 	b = strconv.AppendFloat(b, f, letter-'g'+'e', precision-1, 64)
 	e := start + bytes.IndexByte(b[start:], letter-'g'+'e')
 	exponent, _ := strconv.Atoi(string(b[e+1:]))
-	if exponent >= -4 && exponent < precision {
+	switch {
+	case exponent >= -4 && exponent < precision:
 		b = strconv.AppendFloat(b[:start], f, 'f', precision-1-exponent, 64)
+	case exponent == precision && f < math.Pow10(precision):
+		// glibc drops the zeros if rounding up is what made the exponent necessary
+		b = append(b[:start+1], b[e:]...)
 	}
 	return addPoint(b, start)
 }

@@ -257,7 +257,7 @@ func TestRandomNumbers(t *testing.T) {
 	sources := []string{}
 	for range 3000 {
 		f := pick(c, "e", "f", "g", "s", "d", "x", "u", "o", ".14g", ".17g", ".3f", ".2f", ".1f",
-			".0f", ".8f", "G", "E", "#.3g", "#.0f", "#.0e", "#g", ".16g", ".15e")
+			".0f", ".8f", "G", "E", "#.3g", "#.1g", "#.0f", "#.0e", "#g", ".16g", ".15e")
 		n := pick(c, c.float(), c.float(), c.number())
 		sources = append(sources, "return string.format('%"+f+"', "+n+") .. ' ' .. ("+n+")")
 	}

@@ -1,10 +1,6 @@
 package stdlib
 
-import (
-	"strings"
-
-	"godwit/internal/lua"
-)
+import "godwit/internal/lua"
 
 // OpenString adds the table string to the globals and makes it the index of all strings.
 func OpenString(s *lua.State) {
@@ -166,6 +162,11 @@ func stringRep(t *lua.Thread) int {
 	if n > lua.MaxString/len(s) {
 		t.Error("resulting string too large")
 	}
-	t.Grow(n * len(s))
-	return t.Return(lua.String(strings.Repeat(s, n)))
+	n *= len(s)
+	t.Grow(n)
+	b := t.State().Room(n)
+	for done := copy(b, s); done < n; {
+		done += copy(b[done:], b[:done])
+	}
+	return t.Return(lua.Bytes(b))
 }
