@@ -57,12 +57,13 @@ func Program(r *rand.Rand) string {
 
 // scatter puts some ends of lines and comments between tokens.
 func scatter(r *rand.Rand, src string) string {
+	between := []string{"\n", "\n\n", " --[[ c ]]", " --[[ c\n]]", "\t-- c\r\n"}
 	tokens := Tokens(src)
 	for i, t := range tokens {
 		if r.IntN(25) > 0 || strings.HasPrefix(strings.TrimSpace(t), "(") {
 			continue // a parenthesis on a line of its own would be ambiguous
 		}
-		tokens[i] = [...]string{"\n", "\n\n", " --[[ c ]]", " --[[ c\n]]", "\t-- c\r\n"}[r.IntN(5)] + t
+		tokens[i] = between[r.IntN(len(between))] + t
 	}
 	return strings.Join(tokens, "")
 }
