@@ -78,10 +78,10 @@ func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State
 	stdlib.OpenTable(s.L)
 	stdlib.OpenString(s.L)
 	stdlib.OpenMath(s.L)
-	stdlib.OpenOS(s.L, std)
 	for _, open := range openers {
 		open(s.L)
 	}
+	stdlib.OpenOS(s.L, std)
 	s.L.Globals.SetString("redis", lua.TableValue(api(s)))
 	s.seal()
 	return s
