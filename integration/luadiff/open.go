@@ -17,7 +17,7 @@ type openers struct {
 
 // kinds are the servers by the names of the command line.
 var kinds = map[string]testserver.Kind{"server": testserver.Godwit, "redis7": testserver.Redis7,
-	"redis8": testserver.Redis8, "valkey9": testserver.Valkey9}
+	"redis8": testserver.Redis8}
 
 func (o *openers) open(name string) (e compare.Engine, err error) {
 	switch name {

@@ -91,7 +91,8 @@ func compute(e event, a, b float64) float64 {
 
 // slowCompare executes a comparison that jumps.
 func (t *Thread) slowCompare(in bytecode.Instr, base int) bool {
-	op, x, y := in.Op(), Nil, Nil
+	op := in.Op()
+	var x, y Value
 	switch op {
 	case bytecode.JumpLtKR, bytecode.JumpLeKR:
 		x, y = t.constant(int(in.B())), t.stack[base+int(in.C())]

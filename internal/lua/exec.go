@@ -16,9 +16,8 @@ enter:
 	f := &t.frames[t.depth-1]
 	fn := f.closure.fn
 	code, k := fn.code, fn.constants
-	base := int(f.base)
+	base, pc := int(f.base), int(f.pc)
 	regs := (*[slack]Value)(t.stack[base:])
-	pc := int(f.pc)
 	for {
 		in := code[pc]
 		pc++
@@ -59,8 +58,11 @@ enter:
 						continue
 					}
 				}
-				v := tab.GetStr(*key, hash)
-				if v.n != bitsNil || tab.Metatable == nil {
+				v, ok := tab.GetStr(*key, hash), true
+				if v.n == bitsNil && tab.Metatable != nil {
+					v, ok = s.inherited(tab.Metatable, *key, hash)
+				}
+				if ok {
 					regs[in.A()] = v
 					continue
 				}
@@ -83,21 +85,17 @@ enter:
 			}
 		case bytecode.GetInt:
 			if o := &regs[in.B()]; o.n == bitsTable {
-				tab := o.table()
-				v := tab.GetInt(in.D())
-				if v.n != bitsNil || tab.Metatable == nil {
+				v := o.table().GetInt(in.D())
+				if v.n != bitsNil || o.table().Metatable == nil {
 					regs[in.A()] = v
 					continue
 				}
 			}
 		case bytecode.Self:
-			if o := &regs[in.B()]; o.n == bitsTable {
-				v := o.table().GetStr(k[in.D()], fn.hashes[in.D()])
-				if v.n != bitsNil {
-					regs[in.A()+1] = *o
-					regs[in.A()] = v
-					continue
-				}
+			o := regs[in.B()]
+			if v := s.method(o, k[in.D()], fn.hashes[in.D()]); v.n != bitsNil {
+				regs[in.A()+1], regs[in.A()] = o, v
+				continue
 			}
 		case bytecode.SetField:
 			if o := &regs[in.A()]; o.n == bitsTable {
@@ -176,11 +174,7 @@ enter:
 				continue
 			}
 		case bytecode.Not:
-			r := uint64(bitsFalse)
-			if regs[in.B()].n <= bitsFalse {
-				r = bitsTrue
-			}
-			regs[in.A()].n = r
+			regs[in.A()].n = Bool(regs[in.B()].n <= bitsFalse).n
 			continue
 		case bytecode.Len:
 			if o := &regs[in.B()]; o.n == bitsTable {
@@ -192,8 +186,7 @@ enter:
 			}
 		case bytecode.Jump:
 			d := in.D()
-			pc += d
-			if d >= 0 {
+			if pc += d; d >= 0 {
 				continue
 			}
 			if s.Left += d; s.Left > 0 {
@@ -280,12 +273,9 @@ enter:
 			}
 			continue
 		case bytecode.ForCall:
-			a := in.A()
-			if regs[a].n>>48 == bitsNative>>48 {
-				r := (*[5]Value)(regs[a : int(a)+5])
-				if t.iterate(r, int(in.C())) {
-					continue
-				}
+			r := (*[5]Value)(regs[in.A() : int(in.A())+5])
+			if r[0].n>>48 == bitsNative>>48 && t.iterate(r, int(in.C())) {
+				continue
 			}
 		case bytecode.ForTest:
 			r := (*[4]Value)(regs[in.A() : int(in.A())+4])
@@ -298,13 +288,17 @@ enter:
 				}
 			}
 			continue
-		case bytecode.Call:
+		case bytecode.Call, bytecode.CallK:
 			at := base + int(in.A())
 			if b := int(in.B()); b != 0 {
 				t.top = at + b
 			}
 			f.pc = int32(pc)
-			if v := &t.stack[at]; v.n == bitsClosure {
+			v := &t.stack[at]
+			if in.Op() == bytecode.CallK {
+				v = &k[in.D()]
+			}
+			if v.n == bitsClosure {
 				if !t.enter(v.closure(), at, int(in.C())-1, framePlain) {
 					return failed
 				}
@@ -317,36 +311,17 @@ enter:
 				regs = (*[slack]Value)(t.stack[base:])
 				continue
 			}
-			if o := t.invoke(at, int(in.C())-1, framePlain, t.nested); o != running {
-				return o
-			}
-			goto enter
-		case bytecode.CallK:
-			at := base + int(in.A())
-			if b := int(in.B()); b != 0 {
-				t.top = at + b
-			}
-			f.pc = int32(pc)
-			if v := &k[in.D()]; v.n == bitsNative && v.native().special < specialPcall {
-				if o := t.callPlain(v.native(), at, int(in.C())-1); o != running {
-					return o
-				}
-				f = &t.frames[t.depth-1]
-				regs = (*[slack]Value)(t.stack[base:])
-				continue
-			}
-			t.stack[at] = k[in.D()]
+			t.stack[at] = *v
 			if o := t.invoke(at, int(in.C())-1, framePlain, t.nested); o != running {
 				return o
 			}
 			goto enter
 		case bytecode.Return:
 			first, n := base+int(in.A()), int(in.B())-1
-			if n <= 1 && n >= 0 && t.open == nil && f.kind == framePlain {
-				if t.frames[t.depth-2].closure != nil {
-					t.leavePlain(f, first, n)
-					goto enter
-				}
+			if n <= 1 && n >= 0 && t.open == nil && f.kind == framePlain &&
+				t.frames[t.depth-2].closure != nil {
+				t.leavePlain(f, first, n)
+				goto enter
 			}
 			if n < 0 {
 				n = t.top - first

@@ -70,6 +70,38 @@ func (s *State) event(mt *Table, e event) Value {
 	return v
 }
 
+// inherited returns what the field of an object with a metatable is that does not have it itself.
+// ok is false if a function must be asked.
+func (s *State) inherited(mt *Table, key Value, hash uint32) (v Value, ok bool) {
+	for range maxLoop {
+		h := s.event(mt, eventIndex)
+		tab := h.Table()
+		if tab == nil {
+			return Nil, h.n == bitsNil
+		}
+		if v = tab.GetStr(key, hash); v.n != bitsNil || tab.Metatable == nil {
+			return v, true
+		}
+		mt = tab.Metatable
+	}
+	return Nil, false
+}
+
+// method returns a field of a table or a string, or nil if there is none or it takes more to find.
+func (s *State) method(o, key Value, hash uint32) Value {
+	mt := s.Strings
+	if tab := o.Table(); tab != nil {
+		if v := tab.GetStr(key, hash); v.n != bitsNil {
+			return v
+		}
+		mt = tab.Metatable
+	} else if !o.IsString() {
+		return Nil
+	}
+	v, _ := s.inherited(mt, key, hash)
+	return v
+}
+
 // fromGo stands for a register: it is a function of Go that gets or puts.
 const fromGo = -2
 

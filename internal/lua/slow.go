@@ -84,7 +84,8 @@ func (t *Thread) slowGet(in bytecode.Instr, base int) bool {
 }
 
 func (t *Thread) slowSet(in bytecode.Instr, base int) bool {
-	o, key := t.stack[base+int(in.A())], Nil
+	o := t.stack[base+int(in.A())]
+	var key Value
 	switch in.Op() {
 	case bytecode.SetIndex:
 		return t.put(o, t.stack[base+int(in.B())], t.stack[base+int(in.C())], int(in.A()))
