@@ -130,14 +130,12 @@ func (c *collector) collect(t *lua.Thread) int {
 	default:
 		t.ArgError(1, "invalid option '"+opt+"'")
 	}
-	t.Push(r)
-	return 1
+	return t.Return(r)
 }
 
 // info implements gcinfo, the old form of collectgarbage("count"), in whole KiB.
 func (c *collector) info(t *lua.Thread) int {
-	t.Push(lua.Number(math.Floor(float64(c.bytes()) / 1024)))
-	return 1
+	return t.Return(lua.Number(math.Floor(float64(c.bytes()) / 1024)))
 }
 
 func baseGetMetatable(t *lua.Thread) int {
@@ -166,34 +164,29 @@ func baseSetMetatable(t *lua.Thread) int {
 	}
 	t.Writable(1)
 	tab.Metatable = mt.Table()
-	t.Push(t.Arg(1))
-	return 1
+	return t.Return(t.Arg(1))
 }
 
 func baseRawEqual(t *lua.Thread) int {
 	a, b := t.Any(1), t.Any(2)
-	t.Push(lua.Bool(lua.RawEqual(a, b)))
-	return 1
+	return t.Return(lua.Bool(lua.RawEqual(a, b)))
 }
 
 func baseRawGet(t *lua.Thread) int {
-	t.Push(t.Table(1).Get(t.Any(2)))
-	return 1
+	return t.Return(t.Table(1).Get(t.Any(2)))
 }
 
 func baseRawSet(t *lua.Thread) int {
 	tab := t.Table(1)
 	k, v := t.Any(2), t.Any(3)
 	t.RawSet(tab, k, v)
-	t.Push(t.Arg(1))
-	return 1
+	return t.Return(t.Arg(1))
 }
 
 func baseSelect(t *lua.Thread) int {
 	top := t.Top()
 	if v := t.Arg(1); v.IsString() && strings.HasPrefix(v.Str(), "#") {
-		t.Push(lua.Int(top - 1))
-		return 1
+		return t.Return(lua.Int(top - 1))
 	}
 	n := cInt(t, 1)
 	if n < 0 {
@@ -208,8 +201,7 @@ func baseSelect(t *lua.Thread) int {
 }
 
 func baseToString(t *lua.Thread) int {
-	t.Push(t.ToString(t.Any(1)))
-	return 1
+	return t.Return(t.ToString(t.Any(1)))
 }
 
 // baseType returns the function type. The names of types are made once.
@@ -219,8 +211,7 @@ func baseType() func(t *lua.Thread) int {
 		names[k] = lua.String(lua.Kind(k).String())
 	}
 	return func(t *lua.Thread) int {
-		t.Push(names[t.Any(1).Kind()])
-		return 1
+		return t.Return(names[t.Any(1).Kind()])
 	}
 }
 

@@ -27,8 +27,7 @@ func argThread(t *lua.Thread) *lua.Thread {
 }
 
 func coCreate(t *lua.Thread) int {
-	t.Push(lua.ThreadValue(newThread(t)))
-	return 1
+	return t.Return(lua.ThreadValue(newThread(t)))
 }
 
 func coResume(t *lua.Thread) int {
@@ -47,8 +46,7 @@ func coRunning(t *lua.Thread) int {
 }
 
 func coStatus(t *lua.Thread) int {
-	t.Push(lua.String(argThread(t).Status()))
-	return 1
+	return t.Return(lua.String(argThread(t).Status()))
 }
 
 func coYield(t *lua.Thread) int { return t.Yield() }

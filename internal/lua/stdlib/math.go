@@ -69,20 +69,17 @@ func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
 }
 
 func mathAbs(t *lua.Thread) int {
-	t.Push(lua.Number(math.Abs(t.Number(1))))
-	return 1
+	return t.Return(lua.Number(math.Abs(t.Number(1))))
 }
 
 // mathFloor is not made by unary because the compiler knows math.Floor as an instruction.
 func mathFloor(t *lua.Thread) int {
-	t.Push(lua.Number(math.Floor(t.Number(1))))
-	return 1
+	return t.Return(lua.Number(math.Floor(t.Number(1))))
 }
 
 func mathPow(t *lua.Thread) int {
 	y := t.Number(2)
-	t.Push(lua.Number(number.Pow(t.Number(1), y)))
-	return 1
+	return t.Return(lua.Number(number.Pow(t.Number(1), y)))
 }
 
 func mathFrexp(t *lua.Thread) int {
@@ -94,8 +91,7 @@ func mathFrexp(t *lua.Thread) int {
 
 func mathLdexp(t *lua.Thread) int {
 	e := cInt(t, 2)
-	t.Push(lua.Number(math.Ldexp(t.Number(1), e)))
-	return 1
+	return t.Return(lua.Number(math.Ldexp(t.Number(1), e)))
 }
 
 func mathModf(t *lua.Thread) int {
@@ -116,8 +112,7 @@ func mathMax(t *lua.Thread) int {
 			most = x
 		}
 	}
-	t.Push(lua.Number(most))
-	return 1
+	return t.Return(lua.Number(most))
 }
 
 func mathMin(t *lua.Thread) int {
@@ -127,6 +122,5 @@ func mathMin(t *lua.Thread) int {
 			least = x
 		}
 	}
-	t.Push(lua.Number(least))
-	return 1
+	return t.Return(lua.Number(least))
 }

@@ -40,8 +40,7 @@ func (r *rand48) random(t *lua.Thread) int {
 	default:
 		t.Error("wrong number of arguments")
 	}
-	t.Push(lua.Number(x))
-	return 1
+	return t.Return(lua.Number(x))
 }
 
 func (r *rand48) randomSeed(t *lua.Thread) int {

@@ -17,8 +17,7 @@ func OpenTable(s *lua.State) {
 const moveCost = 16
 
 func tabGetn(t *lua.Thread) int {
-	t.Push(lua.Int(t.Table(1).Len()))
-	return 1
+	return t.Return(lua.Int(t.Table(1).Len()))
 }
 
 func tabSetn(t *lua.Thread) int {
@@ -36,8 +35,7 @@ func tabMaxn(t *lua.Thread) int {
 		}
 		return true
 	})
-	t.Push(lua.Number(most))
-	return 1
+	return t.Return(lua.Number(most))
 }
 
 func tabInsert(t *lua.Thread) int {
@@ -144,11 +142,9 @@ func tabConcat(t *lua.Thread) int {
 		c.to = cInt(t, 4)
 	}
 	if c.from > c.to {
-		t.Push(lua.String(""))
-		return 1
+		return t.Return(lua.String(""))
 	}
-	t.Push(c.join(c.size()))
-	return 1
+	return t.Return(c.join(c.size()))
 }
 
 // concat joins elements of a table.

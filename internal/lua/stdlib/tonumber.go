@@ -24,8 +24,7 @@ func baseToNumber(t *lua.Thread) int {
 		t.ArgError(2, "base out of range")
 	}
 	t.Spend(len(str) / 8)
-	t.Push(inBase(cut(str), base))
-	return 1
+	return t.Return(inBase(cut(str), base))
 }
 
 // inBase reads an integer in a base as C's strtoul does: 64 bits, with a sign, saturating. It
