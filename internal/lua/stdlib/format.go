@@ -183,15 +183,13 @@ func (x *text) quote(s string) {
 	x.room(len(s) + 2)
 	x.add(`"`)
 	for s != "" {
-		i := 0
-		for i < len(s) && classes[s[i]]&quoted == 0 {
-			i++
+		i := strings.IndexAny(s, "\"\\\n\r\x00")
+		if i < 0 {
+			x.add(s)
+			break
 		}
 		x.t.Spend(1 + i/bytesPerStep)
 		x.add(s[:i])
-		if i == len(s) {
-			break
-		}
 		switch s[i] {
 		case '\r':
 			x.add(`\r`)
@@ -266,7 +264,7 @@ func (x *text) digits(d *directive, start int, u uint64, base int) {
 
 func upperCase(b []byte) {
 	for i, c := range b {
-		if classes[c]&lower != 0 {
+		if 'a' <= c && c <= 'z' {
 			b[i] = c - 'a' + 'A'
 		}
 	}
