@@ -190,6 +190,7 @@ func (m *meter) function(f *Function) {
 		return
 	}
 	m.bytes += functionBytes + len(f.code)*instrBytes + len(f.constants)*constantBytes
+	m.visit(String(f.chunk))
 	for _, v := range f.constants {
 		m.visit(v)
 	}
