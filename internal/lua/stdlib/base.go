@@ -269,7 +269,7 @@ func baseToNumber(t *lua.Thread) int {
 func inBase(str string, base int) lua.Value {
 	digits, neg := strings.CutPrefix(strings.Trim(str, " \t\n\r\v\f"), "-")
 	if !neg {
-		digits = strings.TrimPrefix(str, "+")
+		digits = strings.TrimPrefix(digits, "+")
 	}
 	if base == 16 && len(digits) > 2 && digits[0] == '0' && digits[1]|32 == 'x' {
 		digits = digits[2:]
