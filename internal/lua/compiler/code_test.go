@@ -15,7 +15,7 @@ import (
 func code(p *bytecode.Proto) string {
 	var b strings.Builder
 	for _, i := range p.Code {
-		b.WriteString(i.Op().String())
+		b.WriteString(opName(i.Op()))
 		for n, f := range []int{int(i.A()), int(i.B()), int(i.C()), i.D()} {
 			if f != 0 {
 				fmt.Fprintf(&b, " %c=%d", "abcd"[n], f)
