@@ -225,7 +225,7 @@ var forms = map[bytecode.Op]string{
 func common(p *bytecode.Proto, i bytecode.Instr) instr {
 	form := forms[i.Op()]
 	if op := i.Op(); op >= bytecode.Add && op < bytecode.Unm {
-		form = strings.ToUpper(opName(op - (op-bytecode.Add)%3)) +
+		form = strings.ToUpper(opName(op-(op-bytecode.Add)%3)) +
 			[]string{" a b c", " a b K", " a K c"}[(op-bytecode.Add)%3]
 	}
 	words := strings.Fields(form)
