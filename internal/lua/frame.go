@@ -59,6 +59,7 @@ func (t *Thread) spreadArgs(p *Function, at, args int) int {
 		t.stack[base+i] = t.stack[at+1+i]
 		t.stack[at+1+i] = Nil
 	}
+	t.stack[base+p.params] = Nil // the local arg, if nothing uses it
 	if p.needsArg {
 		rest := t.stack[at+1+p.params : at+1+max(args, p.params)]
 		t.stack[base+p.params] = TableValue(t.argTable(rest))
