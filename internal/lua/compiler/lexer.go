@@ -176,9 +176,9 @@ func (l *lexer) operator(c byte) token {
 		k = tkGe
 	case c == '~' && n == '=':
 		k = tkNe
-	case c == '.' && n == '.':
+	case c == '.' && l.dot(1):
 		k = tkConcat
-		if l.at(2) == '.' {
+		if l.dot(2) {
 			k = tkDots
 			l.pos++
 		}
@@ -188,6 +188,13 @@ func (l *lexer) operator(c byte) token {
 	}
 	l.pos += 2
 	return token{kind: k}
+}
+
+// dot reports whether a dot is i places ahead. A zero byte counts as one: Lua looks for the byte with
+// C's strchr, which finds the end of its string.
+func (l *lexer) dot(i int) bool {
+	c := l.at(i)
+	return c == '.' || c == 0 && l.pos+i < len(l.src)
 }
 
 func (l *lexer) name() token {

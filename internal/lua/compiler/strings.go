@@ -14,7 +14,7 @@ func (l *lexer) long(level int, what string) string {
 	from := l.pos
 	end := "]" + strings.Repeat("=", level) + "]"
 	for {
-		n := strings.IndexAny(l.src[l.pos:], "]\n\r[")
+		n := strings.IndexAny(l.src[l.pos:], "]\n\r")
 		if n < 0 {
 			l.pos = len(l.src)
 			l.fail("unfinished long "+what, tkEOF.String())
@@ -29,8 +29,6 @@ func (l *lexer) long(level int, what string) string {
 				l.owed += len(s)
 			}
 			return s
-		case c == '[' && level == 0 && l.at(1) == '[':
-			l.fail("nesting of [[...]] is deprecated", "[")
 		case c == '\n' && l.at(1) != '\r':
 			l.pos++
 			l.line++
