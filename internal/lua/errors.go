@@ -48,8 +48,8 @@ func (t *Thread) Position(level int) (source string, line int, ok bool) {
 	return p.Source, p.LineOf(int(f.pc) - 1), true
 }
 
-// Chunk returns the name that a script has given to the code of the function at a level. ok is false
-// if it is not code that a script has loaded.
+// Chunk returns the name that a script has given to the code of the function at a level. ok is
+// false if it is not code that a script has loaded.
 func (t *Thread) Chunk(level int) (name string, ok bool) {
 	if f := t.level(level); f != nil && f.closure != nil {
 		return f.closure.fn.chunk, f.closure.fn.named

@@ -192,3 +192,13 @@ func TestLoadTime(t *testing.T) {
 	_, err := f.Load(code, script.LoadOptions{})
 	require.EqualError(t, err, "Error registering functions: ERR FUNCTION LOAD timeout")
 }
+
+// TestGlobals checks that a script finds the globals of Redis 8.0.6, in its order.
+func TestGlobals(t *testing.T) {
+	want := "string xpcall __redis__err__handler tostring _VERSION os unpack setmetatable " +
+		"next assert tonumber rawequal collectgarbage struct getmetatable ARGV _G cjson " +
+		"math pcall KEYS redis type bit cmsgpack select rawset rawget loadstring gcinfo " +
+		"coroutine table pairs ipairs error load"
+	require.Equal(t, fmt.Sprintf("$%d\r\n%s\r\n", len(want), want), eval(t, newHost(&fake{}),
+		"local t = {} for k in pairs(_G) do t[#t + 1] = k end return table.concat(t, ' ')"))
+}

@@ -81,6 +81,7 @@ func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State
 	}
 	stdlib.OpenOS(s.L, std)
 	s.L.Globals.SetString("redis", lua.TableValue(api(s)))
+	s.arrange()
 	s.seal()
 	return s
 }
