@@ -180,7 +180,7 @@ func baseRawEqual(t *lua.Thread) int {
 }
 
 func baseRawGet(t *lua.Thread) int {
-	return t.Return(t.Table(1).Get(t.Any(2)))
+	return t.Return(t.RawGet(t.Table(1), t.Any(2)))
 }
 
 func baseRawSet(t *lua.Thread) int {
