@@ -139,9 +139,6 @@ func (t *Thread) sameMeta(x, y Value, e event) Value {
 	return Nil
 }
 
-// longString is the length from which the time counts that comparing takes.
-const longString = 4 << 10
-
 // chargeCompare accounts for the comparison of two strings.
 func (t *Thread) chargeCompare(x, y Value) { t.s.Left -= min(x.Len(), y.Len()) / 64 }
 
