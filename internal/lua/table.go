@@ -249,12 +249,18 @@ func (t *Table) set(k, v Value, b *Budget) error {
 // Lua assigns in this way: a table with the metamethod __newindex gets a place for the key even if
 // the metamethod then keeps the value elsewhere.
 func (t *Table) slot(k Value, b *Budget) (*Value, error) {
-	p := t.find(k)
 	t.absent = 0
-	if p != nil {
+	if !k.IsString() {
+		if p := t.find(k); p != nil {
+			return p, nil
+		}
+		return t.add(b, k, hashOf(k))
+	}
+	hash := HashString(k.Str())
+	if p := t.findStr(k, hash); p != nil {
 		return p, nil
 	}
-	return t.add(b, k, hashOf(k))
+	return t.add(b, k, hash)
 }
 
 // setInt is set for an integer.
