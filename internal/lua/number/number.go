@@ -108,17 +108,15 @@ func scan(s string, i int, hex bool) int {
 	if i == len(s) || s[i]|32 != mark {
 		return i
 	}
-	e := i + 1
-	if e < len(s) && (s[e] == '-' || s[e] == '+') {
-		e++
+	exponent := s[i+1:]
+	if exponent != "" && (exponent[0] == '-' || exponent[0] == '+') {
+		exponent = exponent[1:]
 	}
-	if e == len(s) || !isDigit(s[e]) {
+	rest := strings.TrimLeft(exponent, "0123456789")
+	if len(rest) == len(exponent) {
 		return i // what looks like an exponent is none
 	}
-	for e < len(s) && isDigit(s[e]) {
-		e++
-	}
-	return e
+	return len(s) - len(rest)
 }
 
 // word reads the numbers that strtod knows by name. A NaN may have a payload, nan(payload), which
