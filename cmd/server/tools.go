@@ -91,7 +91,7 @@ func libraries() func(code []byte) error {
 	options := script.Options{Version: config.CompatVersion, VersionNum: num}
 	fs := script.NewFunctions(noServer{}, options, redislib.Open)
 	return func(code []byte) error {
-		_, err := fs.Load(code, false)
+		_, err := fs.Load(code, script.LoadOptions{Patient: true})
 		return err
 	}
 }

@@ -142,13 +142,14 @@ func (s *session) work(p compare.Pair) {
 		}
 		s.Unlock()
 		for _, d := range found {
-			s.report(p, d)
+			s.report(p, d, first+d.Number)
 		}
 	}
 }
 
-// report prints a difference if it is the first of its class.
-func (s *session) report(p compare.Pair, d compare.Difference) {
+// report prints the difference that the program of a number makes, if it is the first of its
+// class.
+func (s *session) report(p compare.Pair, d compare.Difference, number int) {
 	s.Lock()
 	s.found++
 	class := d.Class()
@@ -161,5 +162,5 @@ func (s *session) report(p compare.Pair, d compare.Difference) {
 	d = p.Shrink(d)
 	s.Lock()
 	defer s.Unlock()
-	fmt.Println(d)
+	fmt.Printf("-- program %d\n%s\n", number, d)
 }

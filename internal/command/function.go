@@ -94,7 +94,7 @@ func functionLoadCmd(c *engine.Ctx) {
 			return
 		}
 	}
-	l, err := c.E.Functions().Load(code, len(options) > 0)
+	l, err := c.E.Functions().Load(code, c.E.LoadOptions(c.Client, len(options) > 0))
 	if err != nil {
 		c.Err("ERR " + err.Error())
 		return

@@ -49,7 +49,7 @@ func functionRestoreCmd(c *engine.Ctx) {
 	fs := c.E.Functions()
 	var set script.LibrarySet
 	for _, code := range sources {
-		if err := fs.LoadInto(&set, code); err != nil {
+		if _, err := fs.LoadInto(&set, code, c.E.LoadOptions(c.Client, false)); err != nil {
 			c.Err("ERR " + err.Error())
 			return
 		}

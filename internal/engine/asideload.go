@@ -66,7 +66,7 @@ func (a *asideLoad) Function(code []byte, replace bool) error {
 	if a.functions == nil {
 		a.functions = a.e.newFunctions()
 	}
-	_, err := a.functions.Load(code, replace)
+	_, err := a.functions.Load(code, script.LoadOptions{Replace: replace, Patient: true})
 	return err
 }
 

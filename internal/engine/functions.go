@@ -14,6 +14,11 @@ func (e *Engine) newFunctions() *script.Functions {
 	return script.NewFunctions(e.ScriptCaller(), e.ScriptOptions(), e.ScriptLibraries...)
 }
 
+// LoadOptions returns how libraries that the client brings are loaded.
+func (e *Engine) LoadOptions(c *Client, replace bool) script.LoadOptions {
+	return script.LoadOptions{Replace: replace, Patient: e.obeys(c)}
+}
+
 // FlushFunctions deletes all libraries, and the environment with whatever they keep in it.
 func (e *Engine) FlushFunctions() { e.script.functions = nil }
 

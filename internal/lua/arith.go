@@ -128,7 +128,16 @@ func (t *Thread) sameMeta(x, y Value, e event) Value {
 	return Nil
 }
 
+// longString is the length from which the time counts that comparing takes.
+const longString = 4 << 10
+
+// chargeCompare accounts for the comparison of two strings.
+func (t *Thread) chargeCompare(x, y Value) { t.s.Left -= min(x.Len(), y.Len()) / 64 }
+
 func (t *Thread) equal(x, y Value) (r, ok bool) {
+	if x.IsString() && y.IsString() && x.n == y.n {
+		t.chargeCompare(x, y)
+	}
 	if RawEqual(x, y) {
 		return true, true
 	}
@@ -148,6 +157,7 @@ func (t *Thread) less(x, y Value) (r, ok bool) {
 	case x.IsNumber() && y.IsNumber():
 		return x.Num() < y.Num(), true
 	case x.IsString() && y.IsString():
+		t.chargeCompare(x, y)
 		return x.Str() < y.Str(), true
 	case x.TypeName() != y.TypeName():
 		return false, t.compareError(x, y)
@@ -165,6 +175,7 @@ func (t *Thread) lessEqual(x, y Value) (r, ok bool) {
 	case x.IsNumber() && y.IsNumber():
 		return x.Num() <= y.Num(), true
 	case x.IsString() && y.IsString():
+		t.chargeCompare(x, y)
 		return x.Str() <= y.Str(), true
 	case x.TypeName() != y.TypeName():
 		return false, t.compareError(x, y)

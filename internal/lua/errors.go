@@ -48,6 +48,15 @@ func (t *Thread) Position(level int) (source string, line int, ok bool) {
 	return p.Source, p.LineOf(int(f.pc) - 1), true
 }
 
+// Chunk returns the name that a script has given to the code of the function at a level. ok is
+// false if it is not code that a script has loaded.
+func (t *Thread) Chunk(level int) (name string, ok bool) {
+	if f := t.level(level); f != nil && f.closure != nil {
+		return f.closure.fn.chunk, f.closure.fn.named
+	}
+	return "", false
+}
+
 // level returns the frame at a level, or nil if there is none.
 func (t *Thread) level(level int) *frame {
 	for i := t.depth - 1; i >= 0; i-- {

@@ -205,17 +205,20 @@ enter:
 			continue
 		case bytecode.JumpEq:
 			x, y := &regs[in.B()], &regs[in.C()]
-			if x.n != bitsTable || y.n != bitsTable || x.p == y.p {
+			if x.n != y.n || x.p == y.p || x.n < bitsString+longString || x.n >= minNumber {
 				if RawEqual(*x, *y) == (in.A() != 0) {
 					pc += in.D()
 				}
 				continue
 			}
 		case bytecode.JumpEqK:
-			if RawEqual(regs[in.B()], k[in.C()]) == (in.A() != 0) {
-				pc += in.D()
+			if x, y := &regs[in.B()], &k[in.C()]; x.n != y.n || x.n < bitsString+longString ||
+				x.n >= minNumber {
+				if RawEqual(*x, *y) == (in.A() != 0) {
+					pc += in.D()
+				}
+				continue
 			}
-			continue
 		case bytecode.JumpLt:
 			if x, y := regs[in.B()].n, regs[in.C()].n; x >= minNumber && y >= minNumber {
 				if (bitsNumber(x) < bitsNumber(y)) == (in.A() != 0) {

@@ -13,6 +13,8 @@ type Function struct {
 	constants []Value
 	hashes    []uint32 // of the constants that are strings
 	functions []*Function
+	chunk     string // the name that a script has given to the code, if it is named
+	named     bool
 	params    int
 	registers int
 	cost      int // steps that a call is charged
@@ -29,6 +31,16 @@ type Closure struct {
 
 // Proto returns the code of the function.
 func (c *Closure) Proto() *bytecode.Proto { return c.fn.proto }
+
+// SetChunk notes the name that a script has given to the chunk, for Thread.Chunk.
+func (c *Closure) SetChunk(name string) { c.fn.setChunk(name) }
+
+func (f *Function) setChunk(name string) {
+	f.chunk, f.named = name, true
+	for _, sub := range f.functions {
+		sub.setChunk(name)
+	}
+}
 
 // errRef says that code refers to a constant which the environment does not have.
 var errRef = errors.New("the code is of another environment")

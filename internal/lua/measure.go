@@ -10,6 +10,7 @@ import "strings"
 // that were keys of tables, and what only weak tables refer to. That is what makes the figure true,
 // and it is all that a script can notice of Lua's collector.
 func (s *State) Live() int {
+	s.parts.forget() // or what they refer to would count, and would be kept
 	m := meter{bytes: s.Held}
 	m.visit(TableValue(s.Globals))
 	if s.Strings != nil {
@@ -190,6 +191,7 @@ func (m *meter) function(f *Function) {
 		return
 	}
 	m.bytes += functionBytes + len(f.code)*instrBytes + len(f.constants)*constantBytes
+	m.visit(String(f.chunk))
 	for _, v := range f.constants {
 		m.visit(v)
 	}

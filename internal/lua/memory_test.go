@@ -2,6 +2,7 @@ package lua_test
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -129,4 +130,39 @@ func TestGarbage(t *testing.T) {
 		require.NoError(t, run(t, s, src), src)
 		require.Less(t, s.Live(), 64<<10, src)
 	}
+}
+
+// TestDeadTablesAreGarbage checks that the tables that are kept for the next run do not keep what
+// they refer to.
+func TestDeadTablesAreGarbage(t *testing.T) {
+	s := bounded()
+	s.ReuseTables()
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	require.NoError(t, run(t, s, `
+		local function long(s) for i = 1, 18 do s = s .. s end return s end
+		for i = 1, 50 do local t = {} t[1] = long('x') end`))
+	require.Less(t, heap()-before, 3*s.Bound)
+	runtime.KeepAlive(s)
+}
+
+// TestComparingTakesTime checks that the comparison of long strings counts as its length demands.
+func TestComparingTakesTime(t *testing.T) {
+	s := bounded()
+	s.Bound = 64 << 20
+	s.Begin()
+	looks := 0
+	s.Interrupt = func() error { looks++; return nil }
+	require.NoError(t, run(t, s, `
+		local function long(s) for i = 1, 16 do s = s .. s end return s end
+		local a, b = long('x'), long('x')
+		local n = 0
+		for i = 1, 1000 do if a == b then n = n + 1 end if a <= b then n = n + 1 end end
+		if n ~= 2000 then fail() end`))
+	require.GreaterOrEqual(t, looks, 1000)
 }

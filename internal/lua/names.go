@@ -28,17 +28,26 @@ func (p *Function) nameOf(reg, pc int) (kind, name string) {
 			return p.nameOf(int(in.B()), at)
 		}
 	case bytecode.GetField, bytecode.GetConst:
-		return "field", p.constantName(in.D())
+		return "field", p.keyName(in.D())
 	case bytecode.GetIndex, bytecode.GetInt:
 		return "field", "?"
 	case bytecode.GetUpval:
 		return "upvalue", cString(p.proto.Upvalues[in.B()].Name)
 	case bytecode.Self:
-		return "method", p.constantName(in.D())
+		return "method", p.keyName(in.D())
 	case bytecode.LoadK:
 		return p.refName(in.D())
 	}
 	return "", ""
+}
+
+// keyName returns a constant that is a key as a name. In Lua, only one of the first 256 constants
+// can be part of the instruction, and others have no name.
+func (p *Function) keyName(i int) string {
+	if i > 0xff {
+		return "?"
+	}
+	return p.constantName(i)
 }
 
 // constantName returns a constant string as a name.

@@ -146,6 +146,11 @@ func (r *recycler) end() {
 		r.free = append(r.free, r.made...)
 		r.free = r.free[:min(len(r.free), keptTables)]
 	}
+	r.forget()
+}
+
+// forget lets the tables that were made so far be garbage when the script lets go of them.
+func (r *recycler) forget() {
 	clear(r.made)
 	r.made = r.made[:0]
 }

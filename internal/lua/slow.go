@@ -213,16 +213,19 @@ func (t *Thread) tailCall(in bytecode.Instr, base int) outcome {
 	if t.open != nil {
 		t.close(base)
 	}
-	to := int(f.result)
+	to := base - 1 // where the function was, which for a metamethod is not where its result goes
+	if fn := f.closure.fn; fn.vararg {
+		to -= fn.params + int(f.varargs)
+	}
 	n := copy(t.stack[to:], t.stack[at:t.top])
 	t.top = to + n
-	want, kind, nested, tails := f.want, f.kind, f.nested, f.tails
+	result, want, kind, nested, tails := f.result, f.want, f.kind, f.nested, f.tails
 	t.depth--
 	if !t.enter(c, to, int(want), kind) {
 		return failed
 	}
 	f = &t.frames[t.depth-1]
-	f.nested, f.tails = nested, tails+1
+	f.result, f.nested, f.tails = result, nested, tails+1
 	return running
 }
 

@@ -78,7 +78,7 @@ func TestMemoryOfLibraries(t *testing.T) {
 			for i := range n {
 				src := fmt.Sprintf("#!lua name=l%d\n"+
 					"redis.register_function('f%d', function() %s return s end)", i, i, body)
-				_, err := f.Load([]byte(src), false)
+				_, err := f.Load([]byte(src), script.LoadOptions{})
 				require.NoError(t, err)
 			}
 			grown, counted := (heapInUse()-before)/n, f.LibrarySet.Memory()/n

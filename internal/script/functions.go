@@ -21,8 +21,8 @@ const loadTime = 500 * time.Millisecond
 type Functions struct {
 	*State
 	LibrarySet
-	kept    kept
-	started time.Time // when the library that is being loaded was
+	kept     kept
+	deadline time.Time // of the library that is being loaded; zero: none
 	// loadEnv are the globals of a library's code outside of functions: only a table redis.
 	loadEnv *lua.Table
 }
@@ -37,7 +37,7 @@ type functionCaller struct {
 // Interrupt implements Caller.
 func (c functionCaller) Interrupt() error {
 	if c.f.loading != nil {
-		if time.Since(c.f.started) > loadTime {
+		if d := c.f.deadline; !d.IsZero() && time.Now().After(d) {
 			return errors.New("FUNCTION LOAD timeout")
 		}
 		return nil
@@ -194,28 +194,30 @@ func readFlags(t *lua.Table) (flags Flags, ok bool) {
 	}
 }
 
-// Load compiles a library and adds it. With replace it may take the place of the library of the
-// same name. The text of an error is for the client, without a code.
-func (f *Functions) Load(code []byte, replace bool) (*Library, error) {
-	l, err := f.compileLibrary(code, &f.LibrarySet, replace)
+// LoadOptions say how to load a library.
+type LoadOptions struct {
+	Replace bool // it may take the place of the library of the same name
+	// Patient lets the code take any time: a file or the master brings what was loaded before.
+	Patient bool
+}
+
+// Load compiles a library and adds it. The text of an error is for the client, without a code.
+func (f *Functions) Load(code []byte, o LoadOptions) (*Library, error) {
+	return f.LoadInto(&f.LibrarySet, code, o)
+}
+
+// LoadInto does what Load does, for a set that is being assembled for Join.
+func (f *Functions) LoadInto(set *LibrarySet, code []byte, o LoadOptions) (*Library, error) {
+	l, err := f.compileLibrary(code, set, o)
 	if err != nil {
 		return nil, err
 	}
-	return l, f.Add(l, replace)
-}
-
-// LoadInto adds the library to a set that is being assembled for Join.
-func (f *Functions) LoadInto(set *LibrarySet, code []byte) error {
-	l, err := f.compileLibrary(code, set, false)
-	if err != nil {
-		return err
-	}
-	return set.Add(l, false)
+	return l, set.Add(l, o.Replace)
 }
 
 // compileLibrary runs a library's code and collects the functions that it registers. It first
 // checks whether the set can take the library.
-func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (*Library, error) {
+func (f *Functions) compileLibrary(code []byte, set *LibrarySet, o LoadOptions) (*Library, error) {
 	l, body, err := ParseLibrary(string(code))
 	if err != nil {
 		return nil, err
@@ -223,12 +225,15 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	if !strings.EqualFold(l.Engine, "lua") {
 		return nil, LibraryError("Engine '" + l.Engine + "' not found")
 	}
-	if err := set.MayAdd(l.Name, replace); err != nil {
+	if err := set.MayAdd(l.Name, o.Replace); err != nil {
 		return nil, err
 	}
 	l.Engine = "LUA"
 	f.begin()
-	f.loading, f.started = l, time.Now()
+	f.loading, f.deadline = l, time.Time{}
+	if !o.Patient {
+		f.deadline = time.Now().Add(loadTime)
+	}
 	defer func() { f.loading = nil }()
 	fn, err := f.compile(body, "user_function", f.loadEnv, compiler.Options{})
 	if err != nil {

@@ -44,7 +44,10 @@ type Host struct {
 // NewHost returns an empty cache.
 func NewHost(c Caller, o Options, openers ...Opener) *Host {
 	h := &Host{bySHA: map[string]*Script{}, byBody: map[string]*Script{}}
-	h.State = NewState(c, func(s *State) *lua.Table { return s.scriptAPI(s.API(o)) }, openers...)
+	h.State = NewState(c, func(s *State) *lua.Table { return s.scriptAPI(s.API(o)) },
+		append(openers, func(s *lua.State) {
+			set(s.Globals, entry{name: "__redis__err__handler", fn: errorHandler})
+		})...)
 	h.args.init(h.State)
 	h.L.ReuseStrings()
 	h.L.ReuseTables()

@@ -16,7 +16,7 @@ func TestKeptByFunctions(t *testing.T) {
 	f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
 	load := func(name, code string) {
 		t.Helper()
-		_, err := f.Load([]byte("#!lua name="+name+"\n"+code), true)
+		_, err := f.Load([]byte("#!lua name="+name+"\n"+code), LoadOptions{Replace: true})
 		require.NoError(t, err)
 	}
 	count := func() (ticks int) {

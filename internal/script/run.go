@@ -33,7 +33,7 @@ func (s *State) begin() {
 // ended forgets what a run has left behind.
 func (s *State) ended() {
 	s.L.Reset()
-	s.ran, s.sources = true, nil
+	s.ran = true
 	clear(s.argv[:cap(s.argv)])
 }
 
@@ -91,12 +91,12 @@ func (s *State) uncaught(t *lua.Thread, _ lua.Value) {
 		if !ok {
 			continue
 		}
-		if name, ok := s.sources[source]; ok {
-			source = name
+		if name, ok := t.Chunk(level); ok {
+			source = strings.Clone(name)
 		} else {
 			source = "@" + source
 		}
-		s.failure = failure{strings.Clone(source), line}
+		s.failure = failure{source, line}
 		return
 	}
 }

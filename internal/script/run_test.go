@@ -154,13 +154,13 @@ func TestLibraryGlobals(t *testing.T) {
 		"local x": "No functions registered",
 		"x =":     "Error compiling function: user_function:2: unexpected symbol near '<eof>'",
 	} {
-		_, err := f.Load([]byte("#!lua name=l\n"+code), true)
+		_, err := f.Load([]byte("#!lua name=l\n"+code), script.LoadOptions{Replace: true})
 		require.EqualError(t, err, want, code)
 	}
 	_, err := f.Load([]byte("#!lua name=l\nlocal n = 0 redis.register_function('f', "+
 		"function(keys, args) n = n + 1 return {n, keys, args, redis.call('get', 'x'), "+
 		"type(string), tostring(redis.register_function), "+
-		"#loadstring('return {1,2}')()} end)"), true)
+		"#loadstring('return {1,2}')()} end)"), script.LoadOptions{Replace: true})
 	require.NoError(t, err)
 	for i := 1; i <= 2; i++ {
 		var w resp.Writer
@@ -182,4 +182,23 @@ func TestLoadedChunks(t *testing.T) {
 	} {
 		require.Equal(t, ":"+want+"\r\n", eval(t, h, src), src)
 	}
+}
+
+// TestLoadTime checks that the code of a library may not take long.
+func TestLoadTime(t *testing.T) {
+	f := script.NewFunctions(&fake{}, script.Options{Version: "7.2.4"}, redislib.Open)
+	code := []byte("#!lua name=l\nlocal n = 0 while true do n = n + 1 end " +
+		"redis.register_function('f', function() end)")
+	_, err := f.Load(code, script.LoadOptions{})
+	require.EqualError(t, err, "Error registering functions: ERR FUNCTION LOAD timeout")
+}
+
+// TestGlobals checks that a script finds the globals of Redis 8.0.6, in its order.
+func TestGlobals(t *testing.T) {
+	want := "string xpcall __redis__err__handler tostring _VERSION os unpack setmetatable " +
+		"next assert tonumber rawequal collectgarbage struct getmetatable ARGV _G cjson " +
+		"math pcall KEYS redis type bit cmsgpack select rawset rawget loadstring gcinfo " +
+		"coroutine table pairs ipairs error load"
+	require.Equal(t, fmt.Sprintf("$%d\r\n%s\r\n", len(want), want), eval(t, newHost(&fake{}),
+		"local t = {} for k in pairs(_G) do t[#t + 1] = k end return table.concat(t, ' ')"))
 }

@@ -48,8 +48,6 @@ type State struct {
 	ran      bool      // since the last Trim
 	failure  failure
 	panicked *Panic // seen below the running script
-	// sources are the chunks that the running script has loaded, by their names in messages.
-	sources map[string]string
 
 	proto   int
 	calling bool      // the caller runs
@@ -83,6 +81,7 @@ func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State
 	}
 	stdlib.OpenOS(s.L, std)
 	s.L.Globals.SetString("redis", lua.TableValue(api(s)))
+	s.arrange()
 	s.seal()
 	return s
 }
@@ -191,13 +190,12 @@ func (s *State) grow(bytes int) error {
 
 // load compiles what a script gives to load or loadstring. name is the chunk's name as given.
 func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
-	chunk := stdlib.ChunkName(name)
-	if s.sources == nil {
-		s.sources = map[string]string{}
-	}
-	s.sources[chunk] = name
-	return s.compile(src, chunk, s.L.Globals,
+	c, err := s.compile(src, stdlib.ChunkName(name), s.L.Globals,
 		compiler.Options{Level: t.Nested(), Name: stdlib.LongChunkName(name)})
+	if err == nil {
+		c.SetChunk(name)
+	}
+	return c, err
 }
 
 // Trim drops the stacks and buffers that were not used since the last call. If idle is false, it

@@ -166,7 +166,7 @@ func DebugSession(e *engine.Engine, in io.Reader) error {
 type debugConn struct{ nc net.Conn }
 
 // Talk implements engine.Talker.
-func (c debugConn) Talk() io.ReadWriter { return goTalk{c.nc} }
+func (c debugConn) Talk() io.ReadWriter { return goTalk(c) }
 
 // Flush implements engine.Conn.
 func (debugConn) Flush() {}

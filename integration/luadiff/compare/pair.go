@@ -11,8 +11,12 @@ import (
 // Pair is two engines to compare.
 type Pair struct{ Judge, Tested Engine }
 
-// Difference is a program of which the engines return different things.
-type Difference struct{ Program, Want, Got string }
+// Difference is a program of which the engines return different things. Number is its place among
+// those that were checked with it.
+type Difference struct {
+	Program, Want, Got string
+	Number             int
+}
 
 // String returns the program, without what all programs begin with, and what differs.
 func (d Difference) String() string {
@@ -34,7 +38,7 @@ func (p Pair) Check(programs ...string) ([]Difference, error) {
 	var found []Difference
 	for i := range programs {
 		if want[i] != got[i] {
-			found = append(found, Difference{programs[i], want[i], got[i]})
+			found = append(found, Difference{programs[i], want[i], got[i], i})
 		}
 	}
 	return found, nil

@@ -16,15 +16,15 @@ func (c *compiler) body(e *exp, self bool, line int) {
 	c.parameters()
 	c.skip(')')
 	c.chunk()
-	f.lastLine = c.line
+	f.LastLine = c.line
 	c.closing(tkEnd, tkFunction, line)
 	p := c.close()
-	if f = c.fn; len(f.protos) >= maxConstants {
+	if f = c.fn; len(f.Protos) >= maxConstants {
 		panic(&Error{"constant table overflow"})
 	}
-	f.protos = append(f.protos, p)
+	f.Protos = append(f.Protos, p)
 	own := truth(c.inLibrary())
-	*e = newExp(expReloc, c.emit(bytecode.Closure, 0, own, 0, len(f.protos)-1))
+	*e = newExp(expReloc, c.emit(bytecode.Closure, 0, own, 0, len(f.Protos)-1))
 }
 
 // parameters compiles the names between the parentheses of a function.
@@ -35,7 +35,7 @@ func (c *compiler) parameters() {
 		if c.testNext(tkDots) {
 			c.declare("arg")
 			n++
-			f.vararg, f.hasArg, f.needsArg = true, true, true
+			f.Vararg, f.hasArg, f.NeedsArg = true, true, true
 			break
 		}
 		if c.tok.kind != tkName {
@@ -45,7 +45,7 @@ func (c *compiler) parameters() {
 		n++
 	}
 	c.addLocals(n)
-	f.params = f.inScope - truth(f.hasArg)
+	f.Params = f.inScope - truth(f.hasArg)
 	c.reserve(f.inScope)
 }
 
@@ -77,7 +77,7 @@ func (c *compiler) localFunction() {
 	var e exp
 	c.body(&e, false, c.line)
 	c.store(&v, &e)
-	f.locals[f.active[f.inScope-1].local].Start = int32(len(f.code))
+	f.Locals[f.active[f.inScope-1].local].Start = int32(len(f.Code))
 }
 
 func (c *compiler) local() {

@@ -56,7 +56,6 @@ type compiler struct {
 	fn      *function
 	level   int
 	symbols map[string]*symbol
-	spare   []*function
 	walked  int // jumps, blocks and upvalues that were looked through, for tests
 }
 
@@ -96,7 +95,7 @@ func (c *compiler) compile() (p *bytecode.Proto, err error) {
 // main compiles the chunk.
 func (c *compiler) main() *bytecode.Proto {
 	c.open(0)
-	c.fn.vararg = true
+	c.fn.Vararg = true
 	c.next()
 	c.chunk()
 	c.check(tkEOF)

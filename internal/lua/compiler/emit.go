@@ -28,48 +28,48 @@ func (c *compiler) emit(op bytecode.Op, a, b, cc, d int) int {
 	if !f.pending.empty() {
 		l := f.pending
 		f.pending = noJumps
-		c.patch(l, len(f.code), noRegister, len(f.code))
+		c.patch(l, len(f.Code), noRegister, len(f.Code))
 	}
-	f.code = append(f.code, bytecode.Make(op, a, b, cc, d))
-	f.lines = append(f.lines, int32(c.lastLine))
+	f.Code = append(f.Code, bytecode.Make(op, a, b, cc, d))
+	f.Lines = append(f.Lines, int32(c.lastLine))
 	if c.owed += instrCost; c.owed >= askEvery {
 		c.ask()
 	}
-	return len(f.code) - 1
+	return len(f.Code) - 1
 }
 
 // emitReturn emits the return of n values; -1: up to the top.
 func (c *compiler) emitReturn(first, n int) { c.emit(bytecode.Return, first, n+1, 0, 0) }
 
 // fixLine gives the last instruction another line.
-func (c *compiler) fixLine(line int) { c.fn.lines[len(c.fn.lines)-1] = int32(line) }
+func (c *compiler) fixLine(line int) { c.fn.Lines[len(c.fn.Lines)-1] = int32(line) }
 
 // set replaces the instruction at pc.
 func (f *function) set(pc int, op bytecode.Op, a, b, cc, d int) {
-	f.code[pc] = bytecode.Make(op, a, b, cc, d)
+	f.Code[pc] = bytecode.Make(op, a, b, cc, d)
 }
 
 // setA, setB and setC change a field of the instruction at pc.
 func (f *function) setA(pc, a int) {
-	i := f.code[pc]
+	i := f.Code[pc]
 	f.set(pc, i.Op(), a, int(i.B()), int(i.C()), i.D())
 }
 
 func (f *function) setB(pc, b int) {
-	i := f.code[pc]
+	i := f.Code[pc]
 	f.set(pc, i.Op(), int(i.A()), b, int(i.C()), i.D())
 }
 
 func (f *function) setC(pc, cc int) {
-	i := f.code[pc]
+	i := f.Code[pc]
 	f.set(pc, i.Op(), int(i.A()), int(i.B()), cc, i.D())
 }
 
 // emitNil makes n registers nil.
 func (c *compiler) emitNil(from, n int) {
 	f := c.fn
-	if pc := len(f.code) - 1; pc+1 > f.lastTarget && pc >= 0 {
-		last := f.code[pc]
+	if pc := len(f.Code) - 1; pc+1 > f.lastTarget && pc >= 0 {
+		last := f.Code[pc]
 		a, b := int(last.A()), int(last.B())
 		if last.Op() == bytecode.LoadNil && a <= from && from <= b+1 {
 			f.setB(pc, max(b, from+n-1))
@@ -81,7 +81,7 @@ func (c *compiler) emitNil(from, n int) {
 
 // label returns the place of the next instruction, to which a jump may lead.
 func (c *compiler) label() int {
-	c.fn.lastTarget = len(c.fn.code)
+	c.fn.lastTarget = len(c.fn.Code)
 	return c.fn.lastTarget
 }
 
@@ -107,7 +107,7 @@ func (c *compiler) setJump(pc, target int) {
 	if d > maxJump || d < -maxJump {
 		c.syntaxError("control structure too long")
 	}
-	i := c.fn.code[pc]
+	i := c.fn.Code[pc]
 	c.fn.set(pc, i.Op(), int(i.A()), int(i.B()), int(i.C()), d)
 }
 
@@ -126,7 +126,7 @@ func (c *compiler) join(a, b list) list {
 // following returns the jump after pc in its list, or -1.
 func (c *compiler) following(pc int) int {
 	c.walked++
-	d := c.fn.code[pc].D()
+	d := c.fn.Code[pc].D()
 	if d == endOfList {
 		return -1
 	}
@@ -166,7 +166,7 @@ func (c *compiler) patch(l list, values, register, target int) {
 // setTest says where the jump at pc leaves the value that it tests. It reports false if it tests
 // none, but compares or just jumps.
 func (f *function) setTest(pc, register int) bool {
-	i := f.code[pc]
+	i := f.Code[pc]
 	if i.Op() != bytecode.JumpSet {
 		return false
 	}
@@ -189,7 +189,7 @@ func (c *compiler) dropValues(l list) {
 // needsValue reports whether some jump of a list leads to an expression's end without its value.
 func (c *compiler) needsValue(l list) bool {
 	for pc := int(l.head); pc >= 0; pc = c.following(pc) {
-		if c.fn.code[pc].Op() != bytecode.JumpSet {
+		if c.fn.Code[pc].Op() != bytecode.JumpSet {
 			return true
 		}
 	}

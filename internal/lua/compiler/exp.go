@@ -54,6 +54,12 @@ func newExp(k expKind, info int) exp { return exp{kind: k, info: info, yes: noJu
 
 func (e *exp) jumps() bool { return !e.yes.empty() || !e.no.empty() }
 
+// truth returns whether the value is true, if it is constant.
+func (e *exp) truth() (truth, constant bool) {
+	return e.kind == expTrue || e.kind == expConstant || e.kind == expNumber,
+		expNil <= e.kind && e.kind <= expNumber
+}
+
 // isNumber reports whether the expression is a number of the source.
 func (e *exp) isNumber() bool { return e.kind == expNumber && !e.jumps() }
 
@@ -69,11 +75,11 @@ func (c *compiler) reserve(n int) {
 // room makes sure that n more registers can be used.
 func (c *compiler) room(n int) {
 	f := c.fn
-	if n += f.free; n > f.registers {
+	if n += f.free; n > f.Registers {
 		if n >= bytecode.MaxRegisters {
 			c.syntaxError("function or expression too complex")
 		}
-		f.registers = n
+		f.Registers = n
 	}
 }
 
@@ -137,7 +143,7 @@ func (c *compiler) emitGet(e *exp) int {
 func (c *compiler) single(e *exp) {
 	switch e.kind {
 	case expCall:
-		e.kind, e.info = expRegister, int(c.fn.code[e.info].A())
+		e.kind, e.info = expRegister, int(c.fn.Code[e.info].A())
 	case expVararg:
 		c.fn.setB(e.info, 2)
 		e.kind = expReloc
@@ -261,7 +267,7 @@ func (c *compiler) operand(e *exp, limit int) bool {
 	if e.kind == expConstant && e.info < limit {
 		return true
 	}
-	if len(c.fn.constants) < limit {
+	if len(c.fn.Constants) < limit {
 		k := bytecode.Constant{Kind: bytecode.Number, Num: e.num}
 		switch e.kind {
 		case expNil:
@@ -294,7 +300,7 @@ func (c *compiler) index(t, k *exp) {
 		t.key, t.aux = keyInt, int(k.num)
 	} else if c.operand(k, anyConstant) {
 		t.key, t.aux = keyConstant, k.info
-		if c.fn.constants[k.info].Kind == bytecode.String {
+		if c.fn.Constants[k.info].Kind == bytecode.String {
 			t.key = keyString
 		}
 	} else {
@@ -308,7 +314,7 @@ func (c *compiler) index(t, k *exp) {
 func (c *compiler) isIntKey(k *exp) bool {
 	n := k.num
 	if k.kind == expNumber && n == 0 {
-		return !math.Signbit(c.fn.constants[c.numberConstant(n)].Num)
+		return !math.Signbit(c.fn.Constants[c.numberConstant(n)].Num)
 	}
 	return k.kind == expNumber && n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32
 }

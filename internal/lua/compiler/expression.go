@@ -81,7 +81,7 @@ func (c *compiler) subexpr(e *exp, limit int) {
 	}
 	for {
 		k := c.tok.kind
-		op := binary(k)
+		op := binary[k]
 		if op.left <= limit {
 			break
 		}
@@ -109,10 +109,10 @@ func (c *compiler) simple(e *exp) {
 	case tkFalse:
 		*e = newExp(expFalse, 0)
 	case tkDots:
-		if !c.fn.vararg {
+		if !c.fn.Vararg {
 			c.syntaxError("cannot use '...' outside a vararg function")
 		}
-		c.fn.needsArg = false
+		c.fn.NeedsArg = false
 		*e = newExp(expVararg, c.emit(bytecode.Vararg, 0, 1, 0, 0))
 	case '{':
 		c.table(e)

@@ -9,32 +9,18 @@ import (
 
 // function is the state of a function that is being compiled.
 type function struct {
+	*bytecode.Proto
 	outer *function
 	block *block
 
-	code       []bytecode.Instr
-	lines      []int32
-	protos     []*bytecode.Proto
-	upvalues   []bytecode.Upvalue
 	captured   []binding // what the upvalues are
-	locals     []bytecode.Local
-	active     []active // local variables in scope, and those that have been declared
-	inScope    int      // how many of these are in scope; each has the register of its place
-	free       int      // first free register
-	registers  int
-	lastTarget int  // the last place that a jump may lead to
-	pending    list // jumps that lead to the next instruction
-
-	constants []bytecode.Constant
-	strings   map[string]int            // the places of strings among the constants
-	places    map[bytecode.Constant]int // of others
-
-	line     int
-	lastLine int
-	params   int
-	vararg   bool
-	hasArg   bool // it has the local table arg
-	needsArg bool // nothing but arg has the additional arguments
+	active     []active  // local variables in scope, and those that have been declared
+	inScope    int       // how many of these are in scope; each has the register of its place
+	free       int       // first free register
+	lastTarget int       // the last place that a jump may lead to
+	pending    list      // jumps that lead to the next instruction
+	hasArg     bool      // it has the local table arg; NeedsArg: nothing else has what it holds
+	places     map[bytecode.Constant]int
 }
 
 // active is a local variable in scope.
@@ -63,15 +49,11 @@ type block struct {
 
 // open begins a function.
 func (c *compiler) open(line int) {
-	var f *function
-	if n := len(c.spare); n > 0 {
-		f, c.spare = c.spare[n-1], c.spare[:n-1]
-	} else {
-		const few = 32
-		f = &function{code: make([]bytecode.Instr, 0, few), lines: make([]int32, 0, few)}
-	}
-	f.outer, f.line, f.registers, f.lastTarget, f.pending = c.fn, line, 2, -1, noJumps
-	c.fn = f
+	const few = 32
+	p := &bytecode.Proto{Source: c.source, Line: line, Registers: 2,
+		Code: make([]bytecode.Instr, 0, few), Lines: make([]int32, 0, few)}
+	c.fn = &function{Proto: p, outer: c.fn, lastTarget: -1, pending: noJumps,
+		places: map[bytecode.Constant]int{}}
 	c.owe(256)
 }
 
@@ -80,21 +62,16 @@ func (c *compiler) close() *bytecode.Proto {
 	f := c.fn
 	c.removeLocals(0)
 	c.emitReturn(0, 0)
-	if f.hasArg && !f.needsArg {
+	if f.hasArg && !f.NeedsArg {
 		c.clearArg()
 	}
 	if c.o.Lines {
 		insertLines(f)
 	}
-	p := &bytecode.Proto{
-		Source: c.source, Code: take(&f.code), Lines: take(&f.lines),
-		Constants: take(&f.constants), Protos: take(&f.protos),
-		Upvalues: take(&f.upvalues), Locals: take(&f.locals),
-		Line: f.line, LastLine: f.lastLine, Params: f.params, Registers: f.registers,
-		Vararg: f.vararg, NeedsArg: f.needsArg,
-	}
 	c.fn = f.outer
-	c.recycle(f)
+	p := f.Proto
+	p.Code, p.Lines = slices.Clone(p.Code), slices.Clone(p.Lines) // without room for more
+	p.Constants, p.Locals = slices.Clone(p.Constants), slices.Clone(p.Locals)
 	return p
 }
 
@@ -102,10 +79,10 @@ func (c *compiler) close() *bytecode.Proto {
 // not needed.
 func (c *compiler) clearArg() {
 	f := c.fn
-	f.code = slices.Insert(f.code, 0, bytecode.Make(bytecode.LoadNil, f.params, f.params, 0, 0))
-	f.lines = slices.Insert(f.lines, 0, int32(f.line))
-	for i := range f.locals {
-		if l := &f.locals[i]; i > f.params {
+	f.Code = slices.Insert(f.Code, 0, bytecode.Make(bytecode.LoadNil, f.Params, f.Params, 0, 0))
+	f.Lines = slices.Insert(f.Lines, 0, int32(f.Line))
+	for i := range f.Locals {
+		if l := &f.Locals[i]; i > f.Params {
 			l.Start++
 			l.End++
 		} else {
@@ -114,48 +91,22 @@ func (c *compiler) clearArg() {
 	}
 }
 
-// take returns a list of a function for good. It copies the list, so that the next function can use
-// its memory, but for a very long one.
-func take[T any](list *[]T) []T {
-	s := *list
-	if len(s) < 1<<16 {
-		return slices.Clone(s)
-	}
-	*list = nil
-	return s
-}
-
-// recycle keeps the memory of a function that is done for the next one.
-func (c *compiler) recycle(f *function) {
-	if len(f.strings)+len(f.places) > 1<<10 { // clearing them may take longer than new ones
-		f.strings, f.places = nil, nil
-	}
-	clear(f.strings)
-	clear(f.places)
-	*f = function{
-		code: f.code[:0], lines: f.lines[:0], protos: f.protos[:0], upvalues: f.upvalues[:0],
-		captured: f.captured[:0], locals: f.locals[:0], active: f.active[:0],
-		constants: f.constants[:0], strings: f.strings, places: f.places,
-	}
-	c.spare = append(c.spare, f)
-}
-
 // limit fails if a function has too many of something.
 func (c *compiler) limit(f *function, n, most int, what string) {
 	if n <= most {
 		return
 	}
-	if f.line == 0 {
+	if f.Line == 0 {
 		c.fail(fmt.Sprintf("main function has more than %d %s", most, what), "")
 	}
-	c.fail(fmt.Sprintf("function at line %d has more than %d %s", f.line, most, what), "")
+	c.fail(fmt.Sprintf("function at line %d has more than %d %s", f.Line, most, what), "")
 }
 
 // declare adds a local variable, which is not in scope yet.
 func (c *compiler) declare(name string) {
 	f := c.fn
 	c.limit(f, len(f.active)+1, maxLocals, "local variables")
-	if len(f.locals) >= maxNames {
+	if len(f.Locals) >= maxNames {
 		panic(&Error{"too many local variables"})
 	}
 	sym := c.symbols[name]
@@ -164,8 +115,8 @@ func (c *compiler) declare(name string) {
 		c.symbols[name] = sym
 		c.owe(96)
 	}
-	f.active = append(f.active, active{len(f.locals), sym})
-	f.locals = append(f.locals, bytecode.Local{Name: name})
+	f.active = append(f.active, active{len(f.Locals), sym})
+	f.Locals = append(f.Locals, bytecode.Local{Name: name})
 	c.owe(32)
 }
 
@@ -173,8 +124,8 @@ func (c *compiler) declare(name string) {
 func (c *compiler) addLocals(n int) {
 	f := c.fn
 	for _, a := range f.active[f.inScope : f.inScope+n] {
-		l := &f.locals[a.local]
-		l.Start, l.Register = int32(len(f.code)), uint8(f.inScope)
+		l := &f.Locals[a.local]
+		l.Start, l.Register = int32(len(f.Code)), uint8(f.inScope)
 		a.sym.bindings = append(a.sym.bindings, binding{f, f.inScope})
 		f.inScope++
 	}
@@ -186,7 +137,7 @@ func (c *compiler) removeLocals(n int) {
 	for f.inScope > n {
 		f.inScope--
 		a := f.active[f.inScope]
-		f.locals[a.local].End = int32(len(f.code))
+		f.Locals[a.local].End = int32(len(f.Code))
 		a.sym.bindings = a.sym.bindings[:len(a.sym.bindings)-1]
 	}
 	f.active = f.active[:n]
@@ -211,10 +162,10 @@ func (c *compiler) upvalue(f *function, b binding, name string) int {
 	} else {
 		u.Index = uint8(c.upvalue(f.outer, b, name))
 	}
-	c.limit(f, len(f.upvalues)+1, maxUpvalues, "upvalues")
-	f.upvalues, f.captured = append(f.upvalues, u), append(f.captured, b)
+	c.limit(f, len(f.Upvalues)+1, maxUpvalues, "upvalues")
+	f.Upvalues, f.captured = append(f.Upvalues, u), append(f.captured, b)
 	c.owe(56)
-	return len(f.upvalues) - 1
+	return len(f.Upvalues) - 1
 }
 
 // enterBlock begins a block.

@@ -196,7 +196,10 @@ func (l *lexer) name() token {
 		l.pos++
 	}
 	s := l.src[from:l.pos]
-	return token{kind: keyword(s), str: s}
+	if k := keywords[s]; k != 0 {
+		return token{kind: k, str: s}
+	}
+	return token{kind: tkName, str: s}
 }
 
 func (l *lexer) number() token {

@@ -1,43 +1,39 @@
 package compiler
 
-import (
-	"slices"
-
-	"godwit/internal/lua/bytecode"
-)
+import "godwit/internal/lua/bytecode"
 
 // insertLines puts a Line before each instruction that begins a line or that a jump leads to.
 func insertLines(f *function) {
-	targets := make([]bool, len(f.code)+1)
-	for pc, i := range f.code {
+	targets := make([]bool, len(f.Code)+1)
+	for pc, i := range f.Code {
 		if isJump(i.Op()) {
 			targets[pc+1+i.D()] = true
 		}
 	}
-	moved := make([]int, len(f.code)+1) // where an instruction, or its Line, will be
+	moved := make([]int, len(f.Code)+1) // where an instruction, or its Line, will be
 	n := 0
-	for pc := range f.code {
+	for pc := range f.Code {
 		moved[pc] = n
 		if n++; f.beginsLine(pc, targets) {
 			n++
 		}
 	}
-	moved[len(f.code)] = n
+	moved[len(f.Code)] = n
 	code, lines := make([]bytecode.Instr, 0, n), make([]int32, 0, n)
-	for pc, i := range f.code {
+	for pc, i := range f.Code {
 		if moved[pc+1]-moved[pc] == 2 {
-			code = append(code, bytecode.Make(bytecode.Line, 0, 0, 0, int(f.lines[pc])))
-			lines = append(lines, f.lines[pc])
+			code = append(code, bytecode.Make(bytecode.Line, 0, 0, 0, int(f.Lines[pc])))
+			lines = append(lines, f.Lines[pc])
 		}
 		if isJump(i.Op()) {
 			d := moved[pc+1+i.D()] - len(code) - 1
 			i = bytecode.Make(i.Op(), int(i.A()), int(i.B()), int(i.C()), d)
 		}
-		code, lines = append(code, i), append(lines, f.lines[pc])
+		code, lines = append(code, i), append(lines, f.Lines[pc])
 	}
-	f.code, f.lines = code, lines
-	for i := range f.locals {
-		l := &f.locals[i]
+	f.Code, f.Lines = code, lines
+	for i := range f.Locals {
+		l := &f.Locals[i]
 		l.Start, l.End = int32(moved[l.Start]), int32(moved[l.End])
 	}
 }
@@ -48,16 +44,15 @@ func (f *function) beginsLine(pc int, targets []bool) bool {
 	if pc == 0 {
 		return true
 	}
-	last := f.code[pc-1]
+	last := f.Code[pc-1]
 	if last.Op() == bytecode.ForCall || last.Op() == bytecode.LoadBool && last.C() != 0 {
 		return false
 	}
-	return targets[pc] || f.lines[pc] != f.lines[pc-1]
+	return targets[pc] || f.Lines[pc] != f.Lines[pc-1]
 }
 
 // isJump reports whether field d of an operation is a distance.
-func isJump(op bytecode.Op) bool { return slices.Contains(jumps[:], op) }
-
-var jumps = [...]bytecode.Op{bytecode.Jump, bytecode.JumpIf, bytecode.JumpSet, bytecode.JumpEq,
-	bytecode.JumpEqK, bytecode.JumpLt, bytecode.JumpLtRK, bytecode.JumpLtKR, bytecode.JumpLe,
-	bytecode.JumpLeRK, bytecode.JumpLeKR, bytecode.ForPrep, bytecode.ForLoop, bytecode.ForTest}
+func isJump(op bytecode.Op) bool {
+	return bytecode.Jump <= op && op <= bytecode.JumpLeKR || op == bytecode.ForPrep ||
+		op == bytecode.ForLoop || op == bytecode.ForTest
+}

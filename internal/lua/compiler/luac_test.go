@@ -56,9 +56,22 @@ func TestAgainstLuac(t *testing.T) {
 	r := testseed.Rand(t)
 	var srcs []string
 	for range 40 {
-		srcs = append(srcs, luagen.Valid(r), luagen.Program(r))
+		for _, src := range []string{luagen.Valid(r), luagen.Program(r)} {
+			if _, err := Compile(src, "c", nil); err == nil {
+				srcs = append(srcs, src)
+			} else { // now and then strings within strings, or dots, make it invalid
+				requireRefused(t, src)
+			}
+		}
 	}
 	compareWithLuac(t, append(srcs, snippets()...))
+}
+
+// requireRefused checks that luac refuses a program.
+func requireRefused(t *testing.T, src string) {
+	cmd := exec.Command("luac5.1", "-p", "-")
+	cmd.Stdin = strings.NewReader(src)
+	require.Error(t, cmd.Run(), src)
 }
 
 // compareWithLuac compares the code of programs, which must be valid.

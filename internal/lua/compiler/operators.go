@@ -16,35 +16,16 @@ type operator struct {
 // The priority of unary operators.
 const unary = 8
 
-// binary returns the binary operator that a token is. Its left priority is 0 if it is none.
-func binary(k kind) operator {
-	switch k {
-	case tkOr:
-		return operator{left: 1, right: 1}
-	case tkAnd:
-		return operator{left: 2, right: 2}
-	case '<', '>':
-		return operator{3, 3, bytecode.JumpLt}
-	case tkLe, tkGe:
-		return operator{3, 3, bytecode.JumpLe}
-	case tkEq, tkNe:
-		return operator{3, 3, bytecode.JumpEq}
-	case tkConcat:
-		return operator{5, 4, bytecode.Concat}
-	case '+':
-		return operator{6, 6, bytecode.Add}
-	case '-':
-		return operator{6, 6, bytecode.Sub}
-	case '*':
-		return operator{7, 7, bytecode.Mul}
-	case '/':
-		return operator{7, 7, bytecode.Div}
-	case '%':
-		return operator{7, 7, bytecode.Mod}
-	case '^':
-		return operator{10, 9, bytecode.Pow}
-	}
-	return operator{}
+// binary has the binary operators by token. Other tokens have the priority 0.
+var binary = [tkEOF + 1]operator{
+	tkOr: {left: 1, right: 1}, tkAnd: {left: 2, right: 2},
+	'<': {3, 3, bytecode.JumpLt}, '>': {3, 3, bytecode.JumpLt},
+	tkLe: {3, 3, bytecode.JumpLe}, tkGe: {3, 3, bytecode.JumpLe},
+	tkEq: {3, 3, bytecode.JumpEq}, tkNe: {3, 3, bytecode.JumpEq},
+	tkConcat: {5, 4, bytecode.Concat},
+	'+':      {6, 6, bytecode.Add}, '-': {6, 6, bytecode.Sub},
+	'*': {7, 7, bytecode.Mul}, '/': {7, 7, bytecode.Div}, '%': {7, 7, bytecode.Mod},
+	'^': {10, 9, bytecode.Pow},
 }
 
 // prefix applies a unary operator.
@@ -74,9 +55,9 @@ func (c *compiler) unary(op bytecode.Op, e *exp) {
 func (c *compiler) infix(k kind, e *exp) {
 	switch k {
 	case tkAnd:
-		c.jumpUnless(e)
+		c.jumpIf(false, e)
 	case tkOr:
-		c.jumpWhen(e)
+		c.jumpIf(true, e)
 	case tkConcat:
 		c.toNext(e) // operands are side by side
 	case '+', '-', '*', '/', '%', '^':
@@ -90,7 +71,7 @@ func (c *compiler) infix(k kind, e *exp) {
 
 // postfix applies a binary operator to its operands. The result is in a.
 func (c *compiler) postfix(k kind, a, b *exp) {
-	switch op := binary(k).op; k {
+	switch op := binary[k].op; k {
 	case tkAnd:
 		c.evaluate(b)
 		b.no = c.join(b.no, a.no)
@@ -101,14 +82,10 @@ func (c *compiler) postfix(k kind, a, b *exp) {
 		*a = *b
 	case tkConcat:
 		c.concat(a, b)
-	case '<', tkLe, tkEq:
-		c.compare(op, true, a, b)
-	case tkNe:
-		c.compare(op, false, a, b)
-	case '>', tkGe:
-		c.compareSwapped(op, a, b)
-	default:
+	case '+', '-', '*', '/', '%', '^':
 		c.arith(op, a, b)
+	default:
+		c.compare(k, op, a, b)
 	}
 }
 
@@ -116,7 +93,7 @@ func (c *compiler) postfix(k kind, a, b *exp) {
 func (c *compiler) concat(a, b *exp) {
 	f := c.fn
 	c.toValue(b)
-	if b.kind == expReloc && f.code[b.info].Op() == bytecode.Concat {
+	if b.kind == expReloc && f.Code[b.info].Op() == bytecode.Concat {
 		f.releaseExp(a)
 		f.setB(b.info, a.info)
 		*a = *b
@@ -191,87 +168,57 @@ func fold(op bytecode.Op, a, b *exp) (n float64, ok bool) {
 	return n, !math.IsNaN(n)
 }
 
-// compareSwapped compiles a > b as b < a, and a >= b as b <= a.
-func (c *compiler) compareSwapped(op bytecode.Op, a, b *exp) {
-	ka, kb := c.comparable(a, b)
-	c.fn.releaseExp(b)
-	c.fn.releaseExp(a)
-	c.emitCompare(op, true, b.info, a.info, kb, ka, a)
-}
-
-// compare compiles a comparison whose result is that of op, or its opposite.
-func (c *compiler) compare(op bytecode.Op, is bool, a, b *exp) {
-	ka, kb := c.comparable(a, b)
-	c.fn.releaseExp(b)
-	c.fn.releaseExp(a)
-	if ka && op == bytecode.JumpEq {
-		ka, kb = false, true
-		a.info, b.info = b.info, a.info
-	}
-	c.emitCompare(op, is, a.info, b.info, ka, kb, a)
-}
-
-// comparable puts the operands into registers, or leaves one of them constant.
-func (c *compiler) comparable(a, b *exp) (ka, kb bool) {
-	ka = c.operand(a, smallConstant)
-	kb = c.operand(b, smallConstant)
+// compare compiles a comparison. a > b becomes b < a, and a >= b becomes b <= a.
+func (c *compiler) compare(k kind, op bytecode.Op, a, b *exp) {
+	ka := c.operand(a, smallConstant)
+	kb := c.operand(b, smallConstant)
 	if ka && kb {
 		c.toAny(a)
 		ka = false
 	}
-	return ka, kb
-}
-
-// emitCompare emits a comparison. The result is in e.
-func (c *compiler) emitCompare(op bytecode.Op, is bool, x, y int, kx, ky bool, e *exp) {
+	c.fn.releaseExp(b)
+	c.fn.releaseExp(a)
+	x, y := a.info, b.info
+	if k == '>' || k == tkGe || ka && op == bytecode.JumpEq {
+		x, y, ka, kb = y, x, kb, ka
+	}
 	switch {
-	case ky:
+	case kb:
 		op++
-	case kx:
+	case ka:
 		op += 2
 	}
-	*e = newExp(expJump, int(c.branch(op, truth(is), x, y).head))
+	*a = newExp(expJump, int(c.branch(op, truth(k != tkNe), x, y).head))
 }
 
-// jumpUnless makes an expression jump if it is false.
-func (c *compiler) jumpUnless(e *exp) {
+// jumpIf makes an expression jump if it is true, or if it is false.
+func (c *compiler) jumpIf(is bool, e *exp) {
 	c.evaluate(e)
 	l := noJumps
-	switch e.kind {
-	case expConstant, expNumber, expTrue:
-	case expJump:
-		c.fn.invert(e)
+	switch truth, constant := e.truth(); {
+	case e.kind == expJump:
+		if !is {
+			c.fn.invert(e)
+		}
 		l = list{int32(e.info), int32(e.info)}
-	default:
-		l = c.test(e, false)
+	case !constant || truth == is:
+		l = c.test(e, is)
 	}
-	e.no = c.join(e.no, l)
-	c.toHere(e.yes)
-	e.yes = noJumps
-}
-
-// jumpWhen makes an expression jump if it is true.
-func (c *compiler) jumpWhen(e *exp) {
-	c.evaluate(e)
-	l := noJumps
-	switch e.kind {
-	case expNil, expFalse:
-	case expJump:
-		l = list{int32(e.info), int32(e.info)}
-	default:
-		l = c.test(e, true)
+	jumps, falls := &e.no, &e.yes
+	if is {
+		jumps, falls = falls, jumps
 	}
-	e.yes = c.join(e.yes, l)
-	c.toHere(e.no)
-	e.no = noJumps
+	*jumps = c.join(*jumps, l)
+	c.toHere(*falls)
+	*falls = noJumps
 }
 
 // test emits a jump if the expression is true, or if it is false.
 func (c *compiler) test(e *exp, is bool) list {
 	f := c.fn
 	if e.kind == expReloc {
-		if i := f.code[e.info]; i.Op() == bytecode.Not { // it is the last one
-			f.code, f.lines = f.code[:e.info], f.lines[:e.info]
+		if i := f.Code[e.info]; i.Op() == bytecode.Not { // it is the last one
+			f.Code, f.Lines = f.Code[:e.info], f.Lines[:e.info]
 			return c.branch(bytecode.JumpIf, int(i.B()), 0, truth(!is))
 		}
 	}
@@ -281,17 +228,17 @@ func (c *compiler) test(e *exp, is bool) list {
 }
 
 // invert makes a comparison jump in the opposite case.
-func (f *function) invert(e *exp) { f.setA(e.info, 1-int(f.code[e.info].A())) }
+func (f *function) invert(e *exp) { f.setA(e.info, 1-int(f.Code[e.info].A())) }
 
 // not compiles the operator not.
 func (c *compiler) not(e *exp) {
 	c.evaluate(e)
-	switch e.kind {
-	case expNil, expFalse:
-		e.kind = expTrue
-	case expConstant, expNumber, expTrue:
+	switch truth, constant := e.truth(); {
+	case constant && truth:
 		e.kind = expFalse
-	case expJump:
+	case constant:
+		e.kind = expTrue
+	case e.kind == expJump:
 		c.fn.invert(e)
 	default:
 		c.loadAny(e)

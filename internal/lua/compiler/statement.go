@@ -66,7 +66,7 @@ func (c *compiler) condition() list {
 	if e.kind == expNil {
 		e.kind = expFalse
 	}
-	c.jumpUnless(&e)
+	c.jumpIf(false, &e)
 	return e.no
 }
 
@@ -249,7 +249,7 @@ func (c *compiler) returns() {
 	switch {
 	case e.isMulti():
 		c.setResults(&e, -1)
-		if i := f.code[e.info]; n == 1 && i.Op() == bytecode.Call {
+		if i := f.Code[e.info]; n == 1 && i.Op() == bytecode.Call {
 			f.set(e.info, bytecode.TailCall, int(i.A()), int(i.B()), int(i.C()), 0)
 		}
 		c.emitReturn(f.inScope, -1)

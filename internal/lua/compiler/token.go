@@ -48,54 +48,14 @@ var kindNames = [...]string{
 	">=", "<=", "~=", "<number>", "<name>", "<string>", "<eof>",
 }
 
-// keyword returns the kind of a reserved word, or tkName.
-func keyword(s string) kind {
-	switch s {
-	case "and":
-		return tkAnd
-	case "break":
-		return tkBreak
-	case "do":
-		return tkDo
-	case "else":
-		return tkElse
-	case "elseif":
-		return tkElseif
-	case "end":
-		return tkEnd
-	case "false":
-		return tkFalse
-	case "for":
-		return tkFor
-	case "function":
-		return tkFunction
-	case "if":
-		return tkIf
-	case "in":
-		return tkIn
-	case "local":
-		return tkLocal
-	case "nil":
-		return tkNil
-	case "not":
-		return tkNot
-	case "or":
-		return tkOr
-	case "repeat":
-		return tkRepeat
-	case "return":
-		return tkReturn
-	case "then":
-		return tkThen
-	case "true":
-		return tkTrue
-	case "until":
-		return tkUntil
-	case "while":
-		return tkWhile
+// keywords has the kinds of the reserved words.
+var keywords = func() map[string]kind {
+	m := map[string]kind{}
+	for k := tkAnd; k <= tkWhile; k++ {
+		m[k.String()] = k
 	}
-	return tkName
-}
+	return m
+}()
 
 // String returns the kind's name in messages.
 func (k kind) String() string {
@@ -110,11 +70,7 @@ func (k kind) String() string {
 
 // ends reports whether a token of this kind ends a block.
 func (k kind) ends() bool {
-	switch k {
-	case tkElse, tkElseif, tkEnd, tkUntil, tkEOF:
-		return true
-	}
-	return false
+	return k == tkElse || k == tkElseif || k == tkEnd || k == tkUntil || k == tkEOF
 }
 
 // token is one token. str is the value of a string, and the text of a name or a number. open is

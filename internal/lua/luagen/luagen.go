@@ -40,7 +40,6 @@ var head = prelude + variables
 // Program returns a program: some sections, each in a protected call.
 func Program(r *rand.Rand) string {
 	g := newGen(r)
-	g.write(head)
 	for range 1 + g.n(4) {
 		g.limit = len(g.out) + 100 + g.n(900)
 		g.write("fuel = 50\nout(caught(pcall(function(...)")
@@ -49,7 +48,24 @@ func Program(r *rand.Rand) string {
 		g.write("end, 1, 'two', nil)))\n")
 	}
 	g.write("return table.concat(log, '\\n')\n")
-	return string(g.out)
+	body := string(g.out)
+	if g.n(8) == 0 {
+		body = scatter(r, body)
+	}
+	return head + body
+}
+
+// scatter puts some ends of lines and comments between tokens.
+func scatter(r *rand.Rand, src string) string {
+	between := []string{"\n", "\n\n", " --[[ c ]]", " --[[ c\n]]", "\t-- c\r\n"}
+	tokens := Tokens(src)
+	for i, t := range tokens {
+		if r.IntN(25) > 0 || strings.HasPrefix(strings.TrimSpace(t), "(") {
+			continue // a parenthesis on a line of its own would be ambiguous
+		}
+		tokens[i] = between[r.IntN(len(between))] + t
+	}
+	return strings.Join(tokens, "")
 }
 
 // Valid returns a script without syntax errors that also calls Redis. It comes to an end as a

@@ -6,7 +6,9 @@
 package stdlib
 
 import (
+	"errors"
 	"math"
+	"strconv"
 	"strings"
 
 	"godwit/internal/lua"
@@ -62,7 +64,8 @@ func OpenBase(s *lua.State, o Options) {
 		{"unpack", baseUnpack}})
 	g.SetString("xpcall", lua.NativeValue(lua.Xpcall()))
 	g.SetString("_VERSION", lua.String("Lua 5.1"))
-	register(g, []function{{"ipairs", baseIpairs()}, {"pairs", basePairs(next)}})
+	register(g, []function{{"ipairs", iterator(lua.NativeValue(lua.IpairsNext()), lua.Int(0))},
+		{"pairs", iterator(next, lua.Nil)}})
 }
 
 // cInt returns argument n as a C int: the lower 32 bits of the integer count.
@@ -91,13 +94,18 @@ func baseAssert(t *lua.Thread) int {
 
 func baseError(t *lua.Thread) int {
 	level := optCInt(t, 2, 1)
-	v := t.Arg(1)
-	if text, ok := lua.ToText(v); ok && level > 0 {
-		where := t.Where(level)
-		t.Grow(len(where) + len(text))
-		v = lua.String(where + text)
+	return t.Throw(located(t, t.Arg(1), level))
+}
+
+// located returns an error with the position at a level of the stack, if it is text.
+func located(t *lua.Thread, v lua.Value, level int) lua.Value {
+	text, ok := lua.ToText(v)
+	if !ok || level <= 0 {
+		return v
 	}
-	return t.Throw(v)
+	where := t.Where(level)
+	t.Grow(len(where) + len(text))
+	return lua.String(where + text)
 }
 
 // collector answers for a garbage collector that scripts cannot control.
@@ -130,30 +138,23 @@ func (c *collector) collect(t *lua.Thread) int {
 	default:
 		t.ArgError(1, "invalid option '"+opt+"'")
 	}
-	t.Push(r)
-	return 1
+	return t.Return(r)
 }
 
 // info implements gcinfo, the old form of collectgarbage("count"), in whole KiB.
 func (c *collector) info(t *lua.Thread) int {
-	t.Push(lua.Number(math.Floor(float64(c.bytes()) / 1024)))
-	return 1
+	return t.Return(lua.Number(math.Floor(float64(c.bytes()) / 1024)))
 }
 
 func baseGetMetatable(t *lua.Thread) int {
-	v := t.Any(1)
-	mt := t.State().MetatableOf(v)
-	switch {
-	case mt == nil:
-		t.Push(lua.Nil)
-	default:
-		if v := mt.GetString("__metatable"); !v.IsNil() {
-			t.Push(v)
-		} else {
-			t.Push(lua.TableValue(mt))
-		}
+	mt := t.State().MetatableOf(t.Any(1))
+	if mt == nil {
+		return t.Return(lua.Nil)
 	}
-	return 1
+	if v := mt.GetString("__metatable"); !v.IsNil() {
+		return t.Return(v)
+	}
+	return t.Return(lua.TableValue(mt))
 }
 
 func baseSetMetatable(t *lua.Thread) int {
@@ -166,34 +167,29 @@ func baseSetMetatable(t *lua.Thread) int {
 	}
 	t.Writable(1)
 	tab.Metatable = mt.Table()
-	t.Push(t.Arg(1))
-	return 1
+	return t.Return(t.Arg(1))
 }
 
 func baseRawEqual(t *lua.Thread) int {
 	a, b := t.Any(1), t.Any(2)
-	t.Push(lua.Bool(lua.RawEqual(a, b)))
-	return 1
+	return t.Return(lua.Bool(lua.RawEqual(a, b)))
 }
 
 func baseRawGet(t *lua.Thread) int {
-	t.Push(t.Table(1).Get(t.Any(2)))
-	return 1
+	return t.Return(t.Table(1).Get(t.Any(2)))
 }
 
 func baseRawSet(t *lua.Thread) int {
 	tab := t.Table(1)
 	k, v := t.Any(2), t.Any(3)
 	t.RawSet(tab, k, v)
-	t.Push(t.Arg(1))
-	return 1
+	return t.Return(t.Arg(1))
 }
 
 func baseSelect(t *lua.Thread) int {
 	top := t.Top()
 	if v := t.Arg(1); v.IsString() && strings.HasPrefix(v.Str(), "#") {
-		t.Push(lua.Int(top - 1))
-		return 1
+		return t.Return(lua.Int(top - 1))
 	}
 	n := cInt(t, 1)
 	if n < 0 {
@@ -208,8 +204,7 @@ func baseSelect(t *lua.Thread) int {
 }
 
 func baseToString(t *lua.Thread) int {
-	t.Push(t.ToString(t.Any(1)))
-	return 1
+	return t.Return(t.ToString(t.Any(1)))
 }
 
 // baseType returns the function type. The names of types are made once.
@@ -219,8 +214,7 @@ func baseType() func(t *lua.Thread) int {
 		names[k] = lua.String(lua.Kind(k).String())
 	}
 	return func(t *lua.Thread) int {
-		t.Push(names[t.Any(1).Kind()])
-		return 1
+		return t.Return(names[t.Any(1).Kind()])
 	}
 }
 
@@ -229,12 +223,7 @@ const maxResults = 8000
 
 func baseUnpack(t *lua.Thread) int {
 	tab := t.Table(1)
-	from, to := optCInt(t, 2, 1), 0
-	if t.Arg(3).IsNil() {
-		to = tab.Len()
-	} else {
-		to = cInt(t, 3)
-	}
+	from, to := optCInt(t, 2, 1), optCInt(t, 3, tab.Len())
 	if from > to {
 		return 0
 	}
@@ -245,4 +234,54 @@ func baseUnpack(t *lua.Thread) int {
 	t.Spend(n / 8)
 	t.PushElements(tab, from, n)
 	return n
+}
+
+// iterator returns the function pairs or ipairs: it returns a function, the table and a key.
+func iterator(next, first lua.Value) func(t *lua.Thread) int {
+	return func(t *lua.Thread) int {
+		t.Table(1)
+		tab := t.Arg(1)
+		t.Push(next)
+		t.Push(tab)
+		t.Push(first)
+		return 3
+	}
+}
+
+func baseToNumber(t *lua.Thread) int {
+	base := optCInt(t, 2, 10)
+	if base == 10 {
+		if n, ok := lua.ToNumber(t.Any(1)); ok {
+			return t.Return(lua.Number(n))
+		}
+		return t.Return(lua.Nil)
+	}
+	str := t.String(1)
+	if base < 2 || base > 36 {
+		t.ArgError(2, "base out of range")
+	}
+	t.Spend(len(str) / 8)
+	return t.Return(inBase(cut(str), base))
+}
+
+// inBase reads an integer in a base as C's strtoul does: 64 bits, with a sign, saturating. It
+// returns nil for other text.
+func inBase(str string, base int) lua.Value {
+	digits, neg := strings.CutPrefix(strings.Trim(str, " \t\n\r\v\f"), "-")
+	if !neg {
+		digits = strings.TrimPrefix(digits, "+")
+	}
+	if base == 16 && len(digits) > 2 && digits[0] == '0' && digits[1]|32 == 'x' {
+		digits = digits[2:]
+	}
+	n, err := strconv.ParseUint(digits, base, 64)
+	const all = "0123456789abcdefghijklmnopqrstuvwxyz"
+	rest := strings.Trim(strings.ToLower(digits), all[:base])
+	if rest != "" || errors.Is(err, strconv.ErrSyntax) {
+		return lua.Nil
+	}
+	if neg && err == nil {
+		n = -n
+	}
+	return lua.Number(float64(n))
 }

@@ -1,117 +1,56 @@
 package stdlib
 
-// This file knows the classes of bytes that patterns name. Lua asks C's functions about them; here
-// they are those of C's own locale, as in Redis.
+// ranges has the bytes of the classes that patterns name, as first and last ones. Lua asks C's
+// functions about them; here they are those of C's own locale, as in Redis.
+var ranges = map[byte]string{'a': "AZaz", 'c': "\x00\x1f\x7f\x7f", 'd': "09", 'l': "az",
+	'p': "!/:@[`{~", 's': "\t\r  ", 'u': "AZ", 'w': "09AZaz", 'x': "09AFaf", 'z': "\x00\x00"}
 
-// Classes of bytes, and alternatives of them.
-const (
-	alpha uint16 = 1 << iota
-	control
-	decimal
-	lower
-	punct
-	space
-	upper
-	hex
-	zero
-	special // in a pattern
-	quoted  // needs an escape between quotes
-	suffix  // says how often a class is repeated
-	leading // begins an item that is no byte
-	negated // in letters only: what is not of the class
-)
-
-// classes are the classes of all bytes.
-var classes = func() (t [256]uint16) {
-	mark := func(class uint16, from, to byte) {
-		for c := int(from); c <= int(to); c++ {
-			t[c] |= class
-		}
-	}
-	mark(alpha|upper, 'A', 'Z')
-	mark(alpha|lower, 'a', 'z')
-	mark(control, 0, 31)
-	mark(control, 127, 127)
-	mark(decimal|hex, '0', '9')
-	mark(hex, 'A', 'F')
-	mark(hex, 'a', 'f')
-	mark(space, '\t', '\r')
-	mark(space, ' ', ' ')
-	mark(zero, 0, 0)
-	for c := byte('!'); c <= '~'; c++ {
-		if t[c]&(alpha|decimal) == 0 {
-			t[c] |= punct
-		}
-	}
-	for _, c := range []byte("^$*+?.([%-") {
-		t[c] |= special
-	}
-	for _, c := range []byte("\"\\\n\r\x00") {
-		t[c] |= quoted
-	}
-	for _, c := range []byte("*+-?") {
-		t[c] |= suffix
-	}
-	for _, c := range []byte("%([.)$") {
-		t[c] |= leading
-	}
-	return t
-}()
-
-// letters are the classes that letters stand for after a %.
-var letters = func() (t [256]uint16) {
-	for c, class := range map[byte]uint16{'a': alpha, 'c': control, 'd': decimal, 'l': lower,
-		'p': punct, 's': space, 'u': upper, 'w': alpha | decimal, 'x': hex, 'z': zero} {
-		t[c], t[c-'a'+'A'] = class, class|negated
-	}
-	return t
-}()
-
-// byteSet is a set of bytes, a bit for each.
-type byteSet [4]uint64
-
-// has reports whether c is in the set.
-func (b *byteSet) has(c byte) bool { return b[c>>6]>>(c&63)&1 != 0 }
-
-// addRange adds the bytes from lo to hi.
-func (b *byteSet) addRange(lo, hi byte) {
-	for w := lo >> 6; lo <= hi && w <= hi>>6; w++ {
-		bits := ^uint64(0)
-		if w == lo>>6 {
-			bits <<= lo & 63
-		}
-		if w == hi>>6 {
-			bits &= ^uint64(0) >> (63 - hi&63)
-		}
-		b[w] |= bits
-	}
-}
-
-// addEscape adds the bytes that a letter stands for after a %. Other bytes stand for themselves.
-func (b *byteSet) addEscape(c byte) {
-	class := letters[c]
-	if class == 0 {
-		b.addRange(c, c)
-		return
-	}
-	set := &classSets[c&31]
-	for i := range b {
-		if class&negated != 0 {
-			b[i] |= ^set[i]
-		} else {
-			b[i] |= set[i]
-		}
-	}
-}
-
-// classSets are the bytes of the classes, by the lower five bits of their letters.
-var classSets = func() (sets [32]byteSet) {
-	for c, class := range letters {
-		for i, of := range classes {
-			if class&negated == 0 && of&class != 0 {
-				sets[c&31].addRange(byte(i), byte(i))
+// classes tells which bytes are of the class that a letter stands for after a %. A capital letter
+// stands for the other bytes.
+var classes = func() (t [256]*[256]bool) {
+	for letter, list := range ranges {
+		in, out := new([256]bool), new([256]bool)
+		for c := range in {
+			for i := 0; i < len(list); i += 2 {
+				in[c] = in[c] || list[i] <= byte(c) && byte(c) <= list[i+1]
 			}
+			out[c] = !in[c]
+		}
+		t[letter], t[letter-'a'+'A'] = in, out
+	}
+	return t
+}()
+
+// isA reports whether c belongs to the class that a letter stands for after a %. Other bytes than
+// those letters stand for themselves.
+func isA(c, letter byte) bool {
+	if class := classes[letter]; class != nil {
+		return class[c]
+	}
+	return c == letter
+}
+
+// inSet reports whether c belongs to a set in brackets.
+func inSet(c byte, set string) bool {
+	i, last, positive := 1, len(set)-1, set[1] != '^'
+	if !positive {
+		i++
+	}
+	for ; i < last; i++ {
+		switch {
+		case set[i] == '%':
+			i++ // to the closing bracket, if the % ended a range
+			if isA(c, set[i]) {
+				return positive
+			}
+		case i+2 < last && set[i+1] == '-':
+			if set[i] <= c && c <= set[i+2] {
+				return positive
+			}
+			i += 2
+		case set[i] == c:
+			return positive
 		}
 	}
-	return sets
-}()
+	return !positive
+}

@@ -27,8 +27,7 @@ func argThread(t *lua.Thread) *lua.Thread {
 }
 
 func coCreate(t *lua.Thread) int {
-	t.Push(lua.ThreadValue(newThread(t)))
-	return 1
+	return t.Return(lua.ThreadValue(newThread(t)))
 }
 
 func coResume(t *lua.Thread) int {
@@ -39,16 +38,13 @@ func coResume(t *lua.Thread) int {
 
 func coRunning(t *lua.Thread) int {
 	if t.IsMain() {
-		t.Push(lua.Nil)
-	} else {
-		t.Push(lua.ThreadValue(t))
+		return t.Return(lua.Nil)
 	}
-	return 1
+	return t.Return(lua.ThreadValue(t))
 }
 
 func coStatus(t *lua.Thread) int {
-	t.Push(lua.String(argThread(t).Status()))
-	return 1
+	return t.Return(lua.String(argThread(t).Status()))
 }
 
 func coYield(t *lua.Thread) int { return t.Yield() }
@@ -59,24 +55,13 @@ const wrapBytes = 96
 func coWrap(t *lua.Thread) int {
 	co := newThread(t)
 	t.Grow(wrapBytes)
-	t.Push(lua.NativeValue(&lua.Native{
+	return t.Return(lua.NativeValue(&lua.Native{
 		Name: "wrap", Holds: []lua.Value{lua.ThreadValue(co)},
 		Fn: func(t *lua.Thread) int {
 			if t.Resume(co, 1) {
 				return t.Top()
 			}
-			return failWrapped(t, t.Arg(1))
+			return t.Throw(located(t, t.Arg(1), 1))
 		},
 	}))
-	return 1
-}
-
-// failWrapped raises the error of a wrapped coroutine again.
-func failWrapped(t *lua.Thread, v lua.Value) int {
-	if text, ok := lua.ToText(v); ok {
-		where := t.Where(1)
-		t.Grow(len(where) + len(text))
-		v = lua.String(where + text)
-	}
-	return t.Throw(v)
 }

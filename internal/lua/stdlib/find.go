@@ -9,14 +9,17 @@ import (
 
 // This file holds the functions of the string library that search: find, match, gmatch and gsub.
 
-func (a *scratch) find(t *lua.Thread) int  { return a.first(t, true) }
-func (a *scratch) match(t *lua.Thread) int { return a.first(t, false) }
+// special are the bytes that are no plain text in a pattern.
+const special = "^$*+?.([%-"
 
-// first pushes the first match: its captures, after its positions if these are wanted.
-func (a *scratch) first(t *lua.Thread, positions bool) int {
+func stringFind(t *lua.Thread) int  { return firstMatch(t, true) }
+func stringMatch(t *lua.Thread) int { return firstMatch(t, false) }
+
+// firstMatch pushes the first match: its captures, after its positions if these are wanted.
+func firstMatch(t *lua.Thread, positions bool) int {
 	src, pat := t.String(1), t.String(2)
 	at := min(max(relative(t.OptInt(3, 1), len(src))-1, 0), len(src))
-	if positions && (t.Arg(4).Truthy() || isPlain(pat)) {
+	if positions && (t.Arg(4).Truthy() || !strings.ContainsAny(cut(pat), special)) {
 		t.Spend((len(src) - at) / bytesPerStep / 8)
 		i := strings.Index(src[at:], pat)
 		if i < 0 {
@@ -27,7 +30,7 @@ func (a *scratch) first(t *lua.Thread, positions bool) int {
 		return 2
 	}
 	pat, anchored := strings.CutPrefix(cut(pat), "^")
-	m := a.matcher(t, src, pat)
+	m := matcher{t: t, src: src, pat: pat}
 	from, to := m.search(at, anchored)
 	switch {
 	case from < 0:
@@ -40,77 +43,54 @@ func (a *scratch) first(t *lua.Thread, positions bool) int {
 	return m.push(from, to, false) + 2
 }
 
-// isPlain reports whether a pattern has no special bytes up to its first zero.
-func isPlain(pat string) bool {
-	for i := range len(pat) {
-		if pat[i] == 0 {
-			break
-		}
-		if classes[pat[i]]&special != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // search returns the first match that begins at a position or, unless anchored, behind it. from is
 // -1 if there is none.
 func (m *matcher) search(at int, anchored bool) (from, to int) {
-	if anchored {
-		m.level = 0
-		if to = m.match(at, 0, maxDepth); to < 0 {
-			return -1, -1
-		}
-		return at, to
-	}
+	pat := m.pat
+	// Most often all matches begin with the same byte.
+	skip := !anchored && pat != "" && strings.IndexByte(special+")", pat[0]) < 0 &&
+		(len(pat) == 1 || !isSuffix(pat[1]))
 	for ; at <= len(m.src); at++ {
-		if m.hasLead {
-			i := strings.IndexByte(m.src[at:], m.lead)
-			m.step(max(i, 0) / bytesPerStep)
+		if skip {
+			i := strings.IndexByte(m.src[at:], pat[0])
 			if i < 0 {
 				break
 			}
+			m.step(i / 8)
 			at += i
 		}
 		m.level = 0
-		m.step(1)
+		m.step(itemCost)
 		if to = m.match(at, 0, maxDepth); to >= 0 {
 			return at, to
+		}
+		if anchored {
+			break
 		}
 	}
 	return -1, -1
 }
 
-// iteration is the state of a loop over gmatch.
-type iteration struct {
-	native lua.Native
-	holds  [2]lua.Value // subject and pattern
-	at     int
-	a      *scratch
-}
-
-// iterationBytes is what an iteration takes.
+// iterationBytes is what a loop over gmatch takes.
 const iterationBytes = 144
 
-func (a *scratch) gmatch(t *lua.Thread) int {
-	src, pat := t.String(1), t.String(2)
+func stringGmatch(t *lua.Thread) int {
+	src, pat, at := t.String(1), cut(t.String(2)), 0
 	t.Grow(iterationBytes)
-	g := &iteration{holds: [2]lua.Value{lua.String(src), lua.String(cut(pat))}, a: a}
-	g.native = lua.Native{Name: "gmatch", Fn: g.next, Holds: g.holds[:]}
-	return t.Return(lua.NativeValue(&g.native))
-}
-
-// next pushes the next match.
-func (g *iteration) next(t *lua.Thread) int {
-	m := g.a.matcher(t, g.holds[0].Str(), g.holds[1].Str())
-	from, to := m.search(g.at, false)
-	if from < 0 {
-		return 0
-	}
-	if g.at = to; to == from {
-		g.at++
-	}
-	return m.push(from, to, true)
+	return t.Return(lua.NativeValue(&lua.Native{
+		Name: "gmatch", Holds: []lua.Value{lua.String(src), lua.String(pat)},
+		Fn: func(t *lua.Thread) int {
+			m := matcher{t: t, src: src, pat: pat}
+			from, to := m.search(at, false)
+			if from < 0 {
+				return 0
+			}
+			if at = to; to == from {
+				at++
+			}
+			return m.push(from, to, true)
+		},
+	}))
 }
 
 func (a *scratch) gsub(t *lua.Thread) int {
@@ -118,7 +98,7 @@ func (a *scratch) gsub(t *lua.Thread) int {
 	r := replacement{v: t.Arg(3)}
 	most := optCInt(t, 4, len(src)+1)
 	pat, anchored := strings.CutPrefix(cut(pat), "^")
-	m := a.matcher(t, src, pat)
+	m := matcher{t: t, src: src, pat: pat}
 	r.check(t)
 	var x text
 	at, done, n := 0, 0, 0
@@ -199,13 +179,10 @@ func (r *replacement) ask(x *text, m *matcher, from, to int) lua.Value {
 	s.Held += held
 	defer func() { s.Held -= held }()
 	if r.v.IsTable() {
-		v := t.Index(r.v, m.value(0, from, to))
-		m.use(m.pat) // a metamethod may have searched
-		return v
+		return t.Index(r.v, m.value(0, from, to))
 	}
 	t.Push(r.v)
 	t.Call(m.push(from, to, true), 1)
-	m.use(m.pat) // the function may have searched
 	return t.Pop()
 }
 
@@ -217,7 +194,7 @@ func (m *matcher) expand(x *text, repl string, from, to int) {
 			x.add(repl)
 			return
 		}
-		m.step(1 + i/bytesPerStep)
+		m.step(itemCost + i/8)
 		x.add(repl[:i])
 		var c byte // at the end, the zero that ends it in C
 		if i++; i < len(repl) {

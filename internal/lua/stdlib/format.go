@@ -1,6 +1,8 @@
 package stdlib
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -181,15 +183,13 @@ func (x *text) quote(s string) {
 	x.room(len(s) + 2)
 	x.add(`"`)
 	for s != "" {
-		i := 0
-		for i < len(s) && classes[s[i]]&quoted == 0 {
-			i++
+		i := strings.IndexAny(s, "\"\\\n\r\x00")
+		if i < 0 {
+			x.add(s)
+			break
 		}
 		x.t.Spend(1 + i/bytesPerStep)
 		x.add(s[:i])
-		if i == len(s) {
-			break
-		}
 		switch s[i] {
 		case '\r':
 			x.add(`\r`)
@@ -264,7 +264,7 @@ func (x *text) digits(d *directive, start int, u uint64, base int) {
 
 func upperCase(b []byte) {
 	for i, c := range b {
-		if classes[c]&lower != 0 {
+		if 'a' <= c && c <= 'z' {
 			b[i] = c - 'a' + 'A'
 		}
 	}
@@ -292,23 +292,34 @@ func (x *text) insert(at, n int, c byte) {
 	}
 }
 
+// float adds a number as C's %e, %f and %g do.
 func (x *text) float(d *directive, f float64) {
 	x.t.Spend(numberSteps)
 	x.room(numberSize)
 	start := len(x.b)
 	x.sign(d, math.Signbit(f))
 	f = math.Abs(f)
-	first := len(x.b)
-	if math.IsInf(f, 0) || math.IsNaN(f) {
+	first, precision := len(x.b), d.precision
+	if precision < 0 {
+		precision = 6
+	}
+	switch {
+	case math.IsInf(f, 0) || math.IsNaN(f):
 		x.b = lua.AppendG(x.b, f, 1)
 		if d.letter < 'a' {
 			upperCase(x.b[first:])
 		}
-	} else {
-		x.b = appendFloat(x.b, d, f)
-		if d.flags&(flagZero|flagMinus) == flagZero {
-			x.insert(first, d.width-(len(x.b)-start), '0')
+	case d.flags&flagAlternate != 0:
+		x.b = fmt.Appendf(x.b, "%#.*"+string(d.letter), precision, f)
+		e := bytes.LastIndexByte(x.b, '+') - 1
+		if d.letter|32 == 'g' && e > first && f < math.Pow10(precision) {
+			x.b = append(x.b[:first+2], x.b[e:]...) // glibc drops zeros if rounding made it longer
 		}
+	default:
+		x.b = strconv.AppendFloat(x.b, f, d.letter, precision, 64)
+	}
+	if d.flags&(flagZero|flagMinus) == flagZero && !math.IsInf(f, 0) && f == f {
+		x.insert(first, d.width-(len(x.b)-start), '0')
 	}
 	x.pad(start, d)
 }

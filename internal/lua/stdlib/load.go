@@ -96,8 +96,7 @@ func (l loader) chunk(t *lua.Thread, src, name string) int {
 	if err != nil {
 		return failed(t, lua.String(err.Error()))
 	}
-	t.Push(lua.ClosureValue(c))
-	return 1
+	return t.Return(lua.ClosureValue(c))
 }
 
 // failed pushes nil and an error.

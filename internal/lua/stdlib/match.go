@@ -14,8 +14,10 @@ const (
 	maxCaptures = 32
 	// maxDepth bounds the recursion. Lua 5.1 does not, and crashes some way beyond it.
 	maxDepth = 20000
-	// stepsPerLook is how many steps are made before they are accounted for.
-	stepsPerLook = 256
+	// itemCost is what a step in the pattern costs, if a byte of a class that is repeated costs 1.
+	itemCost = 4
+	// costPerLook is how much is done before it is accounted for.
+	costPerLook = 1024
 )
 
 // capture is a part of the subject.
@@ -27,67 +29,79 @@ const (
 	position = -2 // of a capture without content
 )
 
-// matcher matches one pattern. It lives on the stack of the function that searches, so what is
-// large is elsewhere.
+// matcher matches one pattern.
 type matcher struct {
 	t        *lua.Thread
 	src, pat string
-	steps    int
-	*scratch
-}
-
-// matcher returns a matcher for a subject and a pattern, which is what follows an anchor.
-func (a *scratch) matcher(t *lua.Thread, src, pat string) matcher {
-	a.use(pat)
-	return matcher{t: t, src: src, pat: pat, scratch: a}
-}
-
-// found is what a matcher has found out. Matchers share it: one of them is in use at a time.
-type found struct {
+	cost     int
 	level    int // captures that have begun
 	captures [maxCaptures]capture
-	pattern
 }
 
 func (m *matcher) fail(msg string) { m.t.Error(msg) }
 
-// step accounts for steps.
-func (m *matcher) step(n int) {
-	if m.steps += n; m.steps >= stepsPerLook {
+// step accounts for work.
+func (m *matcher) step(cost int) {
+	if m.cost += cost; m.cost >= costPerLook {
 		m.spend()
 	}
 }
 
 func (m *matcher) spend() {
-	n := m.steps
-	m.steps = 0
-	m.t.Spend(n / 2)
+	cost := m.cost
+	m.cost = 0
+	m.t.Spend(cost / (2 * itemCost))
 }
 
-// single reports whether the byte at s matches the class that begins at p.
-func (m *matcher) single(s, p int) bool {
+// single reports whether the byte at s matches the class m.pat[p:end].
+func (m *matcher) single(s, p, end int) bool {
 	if s >= len(m.src) {
 		return false
 	}
-	c, want := m.src[s], m.pat[p]
-	switch want {
+	switch c := m.src[s]; m.pat[p] {
 	case '.':
 		return true
 	case '[':
-		return m.set(p).bytes.has(c)
+		m.step(end - p)
+		return inSet(c, m.pat[p:end])
 	case '%':
 		return isA(c, m.pat[p+1])
+	default:
+		return c == m.pat[p]
 	}
-	return c == want
 }
 
-// isA reports whether c belongs to the class that a letter stands for after a %. Other bytes than
-// those letters stand for themselves.
-func isA(c, letter byte) bool {
-	if class := letters[letter]; class != 0 {
-		return (classes[c]&class != 0) == (class < negated)
+// classEnd returns where the class that begins at p ends.
+func (m *matcher) classEnd(p int) int {
+	switch pat := m.pat; pat[p] {
+	case '[':
+		return m.setEnd(p)
+	case '%':
+		if p+1 == len(pat) {
+			m.fail("malformed pattern (ends with '%')")
+		}
+		return p + 2
 	}
-	return c == letter
+	return p + 1
+}
+
+// setEnd returns where the set that begins at p ends. A bracket that comes first is an element.
+func (m *matcher) setEnd(p int) int {
+	pat, from := m.pat, p
+	if p++; p < len(pat) && pat[p] == '^' {
+		p++
+	}
+	for first := true; p < len(pat) && (first || pat[p] != ']'); first = false {
+		if pat[p] == '%' && p+1 < len(pat) {
+			p++
+		}
+		p++
+	}
+	if p >= len(pat) {
+		m.fail("malformed pattern (missing ']')")
+	}
+	m.step(p - from)
+	return p + 1
 }
 
 // match matches m.pat[p:] at s and returns where the match ends, or -1.
@@ -96,42 +110,27 @@ func (m *matcher) match(s, p, depth int) int {
 		m.fail("pattern too complex")
 	}
 	for p < len(m.pat) {
-		m.step(1)
-		end, in := p+1, false
-		switch c := m.pat[p]; c {
-		case '(':
-			return m.open(s, end, depth)
-		case ')':
-			return m.close(s, end, depth)
-		case '[':
-			set := m.set(p)
-			end = set.end
-			in = s < len(m.src) && set.bytes.has(m.src[s])
-		case '.':
-			in = s < len(m.src)
-		case '%':
-			if end == len(m.pat) {
-				m.fail("malformed pattern (ends with '%')")
+		m.step(itemCost)
+		switch c := m.pat[p]; {
+		case c == '(':
+			return m.open(s, p+1, depth)
+		case c == ')':
+			return m.close(s, p+1, depth)
+		case c == '$' && p+1 == len(m.pat):
+			if s < len(m.src) {
+				return -1
 			}
-			letter := m.pat[end]
-			if letter == 'b' || letter == 'f' || letter-'0' <= 9 {
-				if s, p = m.special(s, end); s < 0 {
-					return -1
-				}
-				continue
-			}
-			end++
-			in = s < len(m.src) && isA(m.src[s], letter)
-		default:
-			if c == '$' && end == len(m.pat) {
-				if s < len(m.src) {
-					return -1
-				}
-				return s
-			}
-			in = s < len(m.src) && m.src[s] == c
+			return s
 		}
-		if end < len(m.pat) && classes[m.pat[end]]&suffix != 0 {
+		end := m.classEnd(p)
+		if c := m.pat[end-1]; m.pat[p] == '%' && (c == 'b' || c == 'f' || isDigit(c)) {
+			if s, p = m.special(s, p+1); s < 0 {
+				return -1
+			}
+			continue
+		}
+		in := m.single(s, p, end)
+		if end < len(m.pat) && isSuffix(m.pat[end]) {
 			next, done := m.repeat(s, p, end, depth, in)
 			if done {
 				return next
@@ -146,6 +145,9 @@ func (m *matcher) match(s, p, depth int) int {
 	}
 	return s
 }
+
+// isSuffix reports whether c behind a class says how often it is repeated.
+func isSuffix(c byte) bool { return c == '*' || c == '+' || c == '-' || c == '?' }
 
 // repeat matches the class that begins at p as the suffix at end says, and what follows. in reports
 // whether the class matches at s. done is false if the caller has to match what follows, at s.
@@ -187,11 +189,11 @@ func (m *matcher) special(s, p int) (int, int) {
 		if s < len(m.src) {
 			after = m.src[s]
 		}
-		set := m.set(p)
-		if set.bytes.has(before) || !set.bytes.has(after) {
+		end := m.setEnd(p)
+		if set := m.pat[p:end]; inSet(before, set) || !inSet(after, set) {
 			return -1, 0
 		}
-		return s, set.end
+		return s, end
 	default:
 		return m.again(s, c), p + 1
 	}
@@ -207,20 +209,16 @@ func (m *matcher) balance(s, p int) int {
 		return -1
 	}
 	for i := s + 1; i < len(m.src); i++ {
+		m.step(1)
 		switch m.src[i] {
 		case closing:
 			if depth--; depth == 0 {
-				m.step((i - s) % chunk / 4)
 				return i + 1
 			}
 		case opening:
 			depth++
 		}
-		if (i-s)%chunk == 0 {
-			m.step(chunk / 4)
-		}
 	}
-	m.step((len(m.src) - s) % chunk / 4)
 	return -1
 }
 
@@ -234,7 +232,7 @@ func (m *matcher) again(s int, digit byte) int {
 	if c.n < 0 {
 		return -1
 	}
-	m.step(int(c.n) / bytesPerStep)
+	m.step(int(c.n) / 8)
 	if strings.HasPrefix(m.src[s:], m.src[c.from:c.from+c.n]) {
 		return s + int(c.n)
 	}
@@ -243,64 +241,21 @@ func (m *matcher) again(s int, digit byte) int {
 
 // most matches as many bytes of a class as it can, and then what follows at end.
 func (m *matcher) most(s, p, end, depth int) int {
-	n := m.run(s, p)
+	n := 0
+	for m.single(s+n, p, end) {
+		m.step(1)
+		n++
+	}
 	end++
 	if end == len(m.pat) {
 		return s + n
 	}
 	for ; n >= 0; n-- {
-		m.step(1)
 		if r := m.match(s+n, end, depth-1); r >= 0 {
 			return r
 		}
 	}
 	return -1
-}
-
-// chunk is how many bytes are looked at before they are accounted for.
-const chunk = 64 << 10
-
-// run returns how many bytes from s on match the class that begins at p.
-func (m *matcher) run(s, p int) int {
-	src, n := m.src[s:], 0
-	for n < len(src) {
-		size := min(len(src)-n, chunk)
-		k := m.span(src[n:n+size], p)
-		m.step(k / 4)
-		if n += k; k < size {
-			break
-		}
-	}
-	return n
-}
-
-// span returns how many bytes at the beginning of src match the class that begins at p.
-func (m *matcher) span(src string, p int) int {
-	n := 0
-	switch c := m.pat[p]; c {
-	case '.':
-		return len(src)
-	case '[':
-		set := &m.set(p).bytes
-		for n < len(src) && set.has(src[n]) {
-			n++
-		}
-		return n
-	case '%':
-		c = m.pat[p+1]
-		if class := letters[c]; class != 0 {
-			for n < len(src) && (classes[src[n]]&class != 0) == (class < negated) {
-				n++
-			}
-			return n
-		}
-		fallthrough
-	default:
-		for n < len(src) && src[n] == c {
-			n++
-		}
-		return n
-	}
 }
 
 // least matches as few bytes of a class as it can before what follows at end.
@@ -309,7 +264,7 @@ func (m *matcher) least(s, p, end, depth int) int {
 		if r := m.match(s, end+1, depth-1); r >= 0 {
 			return r
 		}
-		if !m.single(s, p) {
+		if !m.single(s, p, end) {
 			return -1
 		}
 		s++

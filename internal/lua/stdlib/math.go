@@ -20,7 +20,7 @@ func OpenMath(s *lua.State) {
 		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(number.Exp)},
 		{"floor", mathFloor}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
 		{"ldexp", mathLdexp}, {"log10", invalid(number.Log10, 1)}, {"log", unary(number.Log)},
-		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", mathPow},
+		{"max", extreme(true)}, {"min", extreme(false)}, {"modf", mathModf}, {"pow", mathPow},
 		{"rad", unary(func(x float64) float64 { return x * radian })}, {"random", r.random},
 		{"randomseed", r.randomSeed}, {"sinh", unary(number.Sinh)}, {"sin", unary(number.Sin)},
 		{"sqrt", unary(math.Sqrt)}, {"tanh", unary(number.Tanh)}, {"tan", unary(number.Tan)}})
@@ -35,54 +35,53 @@ func unary(f func(float64) float64) func(t *lua.Thread) int { return invalid(f, 
 // invalid makes a function of one number that returns a NaN with a sign for invalid arguments. The
 // sign shows when it is printed.
 func invalid(f func(float64) float64, sign float64) func(t *lua.Thread) int {
-	nan := lua.Number(math.Copysign(math.NaN(), sign))
+	nan := math.Copysign(math.NaN(), sign)
 	return func(t *lua.Thread) int {
 		x := t.Number(1)
-		if y := f(x); y == y {
-			t.Push(lua.Number(y))
-		} else if x != x {
-			t.Push(lua.Number(x))
-		} else {
-			t.Push(nan)
+		y := f(x)
+		switch {
+		case y == y:
+		case x != x:
+			y = x
+		default:
+			y = nan
 		}
-		return 1
+		return t.Return(lua.Number(y))
 	}
 }
 
 // binary makes a function of two numbers.
 func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
-	nan := lua.Number(math.Copysign(math.NaN(), -1))
+	nan := math.Copysign(math.NaN(), -1)
 	return func(t *lua.Thread) int {
 		y := t.Number(2) // compilers for C tend to have the last argument checked first
 		x := t.Number(1)
-		if z := f(x, y); z == z {
-			t.Push(lua.Number(z))
-		} else if x != x {
-			t.Push(lua.Number(x))
-		} else if y != y {
-			t.Push(lua.Number(y))
-		} else {
-			t.Push(nan)
+		z := f(x, y)
+		switch {
+		case z == z:
+		case x != x:
+			z = x
+		case y != y:
+			z = y
+		default:
+			z = nan
 		}
-		return 1
+		return t.Return(lua.Number(z))
 	}
 }
 
 func mathAbs(t *lua.Thread) int {
-	t.Push(lua.Number(math.Abs(t.Number(1))))
-	return 1
+	return t.Return(lua.Number(math.Abs(t.Number(1))))
 }
 
 // mathFloor is not made by unary because the compiler knows math.Floor as an instruction.
 func mathFloor(t *lua.Thread) int {
-	t.Push(lua.Number(math.Floor(t.Number(1))))
-	return 1
+	return t.Return(lua.Number(math.Floor(t.Number(1))))
 }
 
 func mathPow(t *lua.Thread) int {
 	y := t.Number(2)
-	t.Push(lua.Number(number.Pow(t.Number(1), y)))
-	return 1
+	return t.Return(lua.Number(number.Pow(t.Number(1), y)))
 }
 
 func mathFrexp(t *lua.Thread) int {
@@ -94,8 +93,7 @@ func mathFrexp(t *lua.Thread) int {
 
 func mathLdexp(t *lua.Thread) int {
 	e := cInt(t, 2)
-	t.Push(lua.Number(math.Ldexp(t.Number(1), e)))
-	return 1
+	return t.Return(lua.Number(math.Ldexp(t.Number(1), e)))
 }
 
 func mathModf(t *lua.Thread) int {
@@ -109,24 +107,57 @@ func mathModf(t *lua.Thread) int {
 	return 2
 }
 
-func mathMax(t *lua.Thread) int {
-	most := t.Number(1)
-	for i, n := 2, t.Top(); i <= n; i++ {
-		if x := t.Number(i); x > most {
-			most = x
+// extreme makes the functions max and min.
+func extreme(largest bool) func(t *lua.Thread) int {
+	return func(t *lua.Thread) int {
+		best := t.Number(1)
+		for i, n := 2, t.Top(); i <= n; i++ {
+			if x := t.Number(i); largest && x > best || !largest && x < best {
+				best = x
+			}
 		}
+		return t.Return(lua.Number(best))
 	}
-	t.Push(lua.Number(most))
-	return 1
 }
 
-func mathMin(t *lua.Thread) int {
-	least := t.Number(1)
-	for i, n := 2, t.Top(); i <= n; i++ {
-		if x := t.Number(i); x < least {
-			least = x
+// rand48 is the 48-bit linear congruential generator that POSIX describes as lrand48. Redis gives
+// it to scripts. Its state carries over from script to script.
+type rand48 struct{ x uint64 }
+
+const rand48Start = 0x1234abcd330e
+
+func (r *rand48) seed(n int32) { r.x = uint64(uint32(n))<<16 | 0x330e }
+
+func (r *rand48) next() int32 {
+	r.x = (r.x*0x5deece66d + 0xb) & (1<<48 - 1)
+	return int32(r.x >> 17)
+}
+
+// random returns a random number. Its bounds are C ints.
+func (r *rand48) random(t *lua.Thread) int {
+	const most = math.MaxInt32
+	x := float64(r.next()%most) / most
+	switch t.Top() {
+	case 0:
+	case 1:
+		u := cInt(t, 1)
+		if u < 1 {
+			t.ArgError(1, "interval is empty")
 		}
+		x = math.Floor(x*float64(u)) + 1
+	case 2:
+		l, u := cInt(t, 1), cInt(t, 2)
+		if l > u {
+			t.ArgError(2, "interval is empty")
+		}
+		x = math.Floor(x*float64(int32(u-l+1))) + float64(l)
+	default:
+		t.Error("wrong number of arguments")
 	}
-	t.Push(lua.Number(least))
-	return 1
+	return t.Return(lua.Number(x))
+}
+
+func (r *rand48) randomSeed(t *lua.Thread) int {
+	r.seed(int32(cInt(t, 1)))
+	return 0
 }

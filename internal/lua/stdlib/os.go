@@ -5,7 +5,6 @@ import "godwit/internal/lua"
 // OpenOS adds the library os to the globals: its only function is clock.
 func OpenOS(s *lua.State, o Options) {
 	library(s, "os", []function{{"clock", func(t *lua.Thread) int {
-		t.Push(lua.Number(o.Clock()))
-		return 1
+		return t.Return(lua.Number(o.Clock()))
 	}}})
 }

@@ -6,67 +6,40 @@ import "godwit/internal/lua"
 // order of equal elements and the comparisons depend on them. The pivot is the median of first,
 // middle and last. The smaller part is sorted by recursion.
 type sorter struct {
-	t    *lua.Thread
-	tab  *lua.Table
-	fn   lua.Value   // nil: the operator <
-	n    int         // elements
-	list []lua.Value // the elements, unless they are not all in the array
+	t   *lua.Thread
+	tab *lua.Table
+	fn  lua.Value // nil: the operator <
 }
 
 func tabSort(t *lua.Thread) int {
 	o := sorter{t: t, tab: t.Table(1)}
-	o.n = o.tab.Len()
+	n := o.tab.Len()
 	if !t.Arg(2).IsNil() {
 		o.fn = t.Function(2)
 	}
-	if o.n > 1 {
-		o.look()
-		o.sort(1, o.n)
-	}
+	o.sort(1, n)
 	return 0
 }
-
-// look finds the elements again after a script's function may have changed the table.
-func (o *sorter) look() { o.list = o.tab.Elements(1, o.n) }
 
 func (o *sorter) less(a, b lua.Value) bool {
 	t := o.t
 	t.Spend(1)
-	if !o.fn.IsNil() {
-		t.Push(o.fn)
-		t.Push(a)
-		t.Push(b)
-		t.Call(2, 1)
-		o.look()
-		return t.Pop().Truthy()
+	if o.fn.IsNil() {
+		return t.Less(a, b)
 	}
-	switch {
-	case a.IsNumber() && b.IsNumber():
-		return a.Num() < b.Num()
-	case a.IsString() && b.IsString():
-		return a.Str() < b.Str()
-	}
-	r := t.Less(a, b)
-	o.look()
-	return r
+	t.Push(o.fn)
+	t.Push(a)
+	t.Push(b)
+	t.Call(2, 1)
+	return t.Pop().Truthy()
 }
 
-func (o *sorter) get(i int) lua.Value {
-	if uint(i-1) < uint(len(o.list)) {
-		return o.list[i-1]
-	}
-	return o.tab.GetInt(i)
-}
+func (o *sorter) get(i int) lua.Value { return o.tab.GetInt(i) }
 
 // swap puts a, which was element i, to j and b, which was element j, to i.
 func (o *sorter) swap(i, j int, a, b lua.Value) {
-	if o.tab.ReadOnly || uint(i-1) >= uint(len(o.list)) || uint(j-1) >= uint(len(o.list)) {
-		o.t.RawSetInt(o.tab, i, b)
-		o.t.RawSetInt(o.tab, j, a)
-		o.look()
-		return
-	}
-	o.list[i-1], o.list[j-1] = b, a
+	o.t.RawSetInt(o.tab, i, b)
+	o.t.RawSetInt(o.tab, j, a)
 }
 
 // order puts elements i and j into order.

@@ -6,9 +6,9 @@ import "godwit/internal/lua"
 func OpenString(s *lua.State) {
 	a := &scratch{}
 	tab := library(s, "string", []function{{"byte", stringByte}, {"char", stringChar},
-		{"dump", stringDump}, {"find", a.find}, {"format", a.format},
-		{"gfind", a.gmatch}, {"gmatch", a.gmatch}, {"gsub", a.gsub}, {"len", stringLen},
-		{"lower", stringLower}, {"match", a.match}, {"rep", stringRep},
+		{"dump", stringDump}, {"find", stringFind}, {"format", a.format},
+		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", a.gsub}, {"len", stringLen},
+		{"lower", stringLower}, {"match", stringMatch}, {"rep", stringRep},
 		{"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper}})
 	tab.SetString("gfind", tab.GetString("gmatch")) // one function with two names
 	s.Strings = lua.NewTable(0, 1)

@@ -17,8 +17,7 @@ func OpenTable(s *lua.State) {
 const moveCost = 16
 
 func tabGetn(t *lua.Thread) int {
-	t.Push(lua.Int(t.Table(1).Len()))
-	return 1
+	return t.Return(lua.Int(t.Table(1).Len()))
 }
 
 func tabSetn(t *lua.Thread) int {
@@ -36,8 +35,7 @@ func tabMaxn(t *lua.Thread) int {
 		}
 		return true
 	})
-	t.Push(lua.Number(most))
-	return 1
+	return t.Return(lua.Number(most))
 }
 
 func tabInsert(t *lua.Thread) int {
@@ -137,64 +135,43 @@ func visit(t *lua.Thread, f, k, v lua.Value) bool {
 
 func tabConcat(t *lua.Thread) int {
 	sep := t.OptString(2, "")
-	c := concat{t: t, tab: t.Table(1), sep: sep, from: optCInt(t, 3, 1)}
-	if t.Arg(4).IsNil() {
-		c.to = c.tab.Len()
-	} else {
-		c.to = cInt(t, 4)
+	tab := t.Table(1)
+	from, to := optCInt(t, 3, 1), optCInt(t, 4, tab.Len())
+	b := make([]byte, 0, concatSize(t, tab, sep, from, to))
+	for i := from; i <= to; i++ {
+		if v := tab.GetInt(i); v.IsString() {
+			b = append(b, v.Str()...)
+		} else {
+			b = lua.AppendNumber(b, v.Num())
+		}
+		if i < to {
+			b = append(b, sep...)
+		}
 	}
-	if c.from > c.to {
-		t.Push(lua.String(""))
-		return 1
-	}
-	t.Push(c.join(c.size()))
-	return 1
-}
-
-// concat joins elements of a table.
-type concat struct {
-	t        *lua.Thread
-	tab      *lua.Table
-	sep      string
-	from, to int
+	return t.Return(lua.Bytes(b))
 }
 
 // maxNumber is enough for a number as text.
 const maxNumber = 24
 
-// size returns how long the result is at most. It accounts for it.
-func (c *concat) size() int {
+// concatSize returns how long the elements and what separates them are at most. It accounts for
+// that.
+func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 	size := 0
-	for i := c.from; i <= c.to; i++ {
-		if v := c.tab.GetInt(i); v.IsString() {
+	for i := from; i <= to && size <= lua.MaxString; i++ {
+		if v := tab.GetInt(i); v.IsString() {
 			size += v.Len()
 		} else if v.IsNumber() {
 			size += maxNumber
 		} else {
-			c.t.Error("invalid value (" + v.TypeName() + ") at index " + strconv.Itoa(i) +
+			t.Error("invalid value (" + v.TypeName() + ") at index " + strconv.Itoa(i) +
 				" in table for 'concat'")
 		}
-		if size += len(c.sep); size > lua.MaxString {
-			break
+		if i < to {
+			size += len(sep)
 		}
 	}
-	size -= len(c.sep)
-	c.t.Spend((c.to - c.from) / 4)
-	c.t.Grow(size)
+	t.Spend(max(to-from, 0) / 4)
+	t.Grow(size)
 	return size
-}
-
-func (c *concat) join(size int) lua.Value {
-	b := make([]byte, 0, size)
-	for i := c.from; ; i++ {
-		if v := c.tab.GetInt(i); v.IsString() {
-			b = append(b, v.Str()...)
-		} else {
-			b = lua.AppendNumber(b, v.Num())
-		}
-		if i == c.to {
-			return lua.Bytes(b)
-		}
-		b = append(b, c.sep...)
-	}
 }

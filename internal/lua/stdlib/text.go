@@ -5,7 +5,6 @@ import "godwit/internal/lua"
 // scratch is what the functions of strings use again and again. There is one for a State.
 type scratch struct {
 	buffer []byte // for strings of unknown length that are being made
-	found
 }
 
 // Sizes of buffers: of a new one, and of the largest that is kept.
