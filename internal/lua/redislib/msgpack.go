@@ -100,7 +100,8 @@ func (p *packer) length(n int, fix byte, fixMax int, tag8, tag16 byte) {
 	}
 }
 
-// tagged writes a tag and the low bytes of a number, the highest first.
+// tagged writes a tag and the low bytes of a number, the highest first. It writes eight bytes that
+// begin with these and keeps as many as there should be.
 func (p *packer) tagged(tag byte, n uint64, size int) {
 	p.reserve(1 + 8)
 	end := len(p.b)

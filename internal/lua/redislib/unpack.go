@@ -90,11 +90,13 @@ func (u *unpacker) value(slots int) {
 			"unpack_limit instead.)")
 	}
 	switch {
-	case tag >= 0x80 && tag < 0x90:
+	case tag < 0x80 || tag >= 0xe0:
+		u.t.Push(lua.Int(int(int8(tag))))
+	case tag < 0x90:
 		u.hash(int(tag&15), slots)
-	case tag >= 0x90 && tag < 0xa0:
+	case tag < 0xa0:
 		u.array(int(tag&15), slots)
-	case tag >= 0xa0 && tag < 0xc0:
+	case tag < 0xc0:
 		u.string(int(tag & 31))
 	case tag >= 0xd9 && tag <= 0xdb:
 		u.string(int(u.number(1 << (tag - 0xd9))))
@@ -107,7 +109,7 @@ func (u *unpacker) value(slots int) {
 	}
 }
 
-// scalar returns the value that has the tag.
+// scalar returns the nil, boolean or number that has the tag.
 func (u *unpacker) scalar(tag byte) lua.Value {
 	switch tag {
 	case 0xc0:
@@ -129,10 +131,8 @@ func (u *unpacker) scalar(tag byte) lua.Value {
 	case 0xcf, 0xd3:
 		return lua.Int(int(u.number(8))) // the original also reads unsigned ones as signed
 	}
-	if tag >= 0x80 && tag < 0xe0 {
-		u.t.Error("Bad data format in input.")
-	}
-	return lua.Int(int(int8(tag)))
+	u.t.Error("Bad data format in input.")
+	return lua.Nil
 }
 
 // string pushes the next n bytes.
