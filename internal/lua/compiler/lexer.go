@@ -166,28 +166,16 @@ func (l *lexer) lexToken(c byte) token {
 }
 
 func (l *lexer) operator(c byte) token {
-	k := kind(c)
-	switch n := l.at(1); {
-	case c == '=' && n == '=':
-		k = tkEq
-	case c == '<' && n == '=':
-		k = tkLe
-	case c == '>' && n == '=':
-		k = tkGe
-	case c == '~' && n == '=':
-		k = tkNe
-	case c == '.' && n == '.':
-		k = tkConcat
-		if l.at(2) == '.' {
-			k = tkDots
-			l.pos++
+	if n := l.at(1); n == '=' || n == '.' {
+		for k := tkDots; k <= tkNe; k++ {
+			if text := k.String(); strings.HasPrefix(l.src[l.pos:], text) {
+				l.pos += len(text)
+				return token{kind: k}
+			}
 		}
-	default:
-		l.pos++
-		return token{kind: k}
 	}
-	l.pos += 2
-	return token{kind: k}
+	l.pos++
+	return token{kind: kind(c)}
 }
 
 func (l *lexer) name() token {

@@ -223,7 +223,7 @@ func structUnpack(t *lua.Thread) int {
 // string that follows.
 func structCount(t *lua.Thread, args int) int {
 	if t.Top() > args {
-		if f, ok := lua.ToNumber(t.Arg(t.Top())); ok {
+		if f, ok := t.ToNumber(t.Arg(t.Top())); ok {
 			t.Pop()
 			return int(truncateUnsigned(f))
 		}
