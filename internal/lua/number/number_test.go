@@ -67,7 +67,8 @@ func TestMod(t *testing.T) {
 
 // FuzzParse checks that numbers survive Go's shortest form and that nothing panics.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"1", "-0x1p-2", " .5e3 ", "inf", "nan(0)", "0x.8", "1e", "0xg", "0\x00_"} {
+	for _, s := range []string{"1", "-0x1p-2", " .5e3 ", "inf", "nan(0)", "0x.8", "1e", "0xg",
+		"0\x00_"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
