@@ -81,7 +81,8 @@ func (s *Server) debugApart(cl *engine.Client, argv [][]byte) (err error) {
 	if err = os.WriteFile(filepath.Join(dir, debugConfig), text, 0o600); err != nil {
 		return err
 	}
-	command, err := json.Marshal(debugCommand{[]byte(cl.UserName()), cl.DB().ID(), cl.W.Proto, argv})
+	user := []byte(cl.UserName())
+	command, err := json.Marshal(debugCommand{user, cl.DB().ID(), cl.W.Proto, argv})
 	if err != nil {
 		return err
 	}
