@@ -40,7 +40,7 @@ func (t *Thread) Number(n int) float64 {
 
 // parsed returns argument n, which should be a string, as a number.
 func (t *Thread) parsed(n int) float64 {
-	f, ok := ToNumber(t.Arg(n))
+	f, ok := t.ToNumber(t.Arg(n))
 	if !ok {
 		t.TypeError(n, "number")
 	}
@@ -169,6 +169,14 @@ func (t *Thread) Index(o, key Value) Value {
 
 // SetIndex does o[key] = v, metamethods included.
 func (t *Thread) SetIndex(o, key, v Value) { must(t.put(o, key, v, fromGo)) }
+
+// RawGet returns tab[key] without metamethods.
+func (t *Thread) RawGet(tab *Table, key Value) Value {
+	if p := tab.findHashed(key, t.mustHash(key)); p != nil {
+		return *p
+	}
+	return Nil
+}
 
 // RawSet does tab[key] = v without metamethods.
 func (t *Thread) RawSet(tab *Table, key, v Value) { must(t.rawPut(tab, key, v)) }

@@ -77,10 +77,12 @@ enter:
 						continue
 					}
 				}
-				v := tab.Get(*key)
-				if v.n != bitsNil || tab.Metatable == nil {
-					regs[in.A()] = v
-					continue
+				if !key.isLong() {
+					v := tab.Get(*key)
+					if v.n != bitsNil || tab.Metatable == nil {
+						regs[in.A()] = v
+						continue
+					}
 				}
 			}
 		case bytecode.GetInt:

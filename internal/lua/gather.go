@@ -48,7 +48,7 @@ func (t *Thread) PopPair(tab *Table) {
 }
 
 func (t *Thread) setString(tab *Table, k, v Value) {
-	hash := HashString(k.Str())
+	hash := t.mustHash(k)
 	p := tab.findStr(k, hash)
 	if p == nil {
 		var err error

@@ -15,10 +15,12 @@ func IpairsNext() *Native {
 var errNextKey = errors.New("invalid key to 'next'") // Lua's text
 
 func next(t *Thread) int {
-	_, k, v, ok := t.advance(t.Table(1), 0, t.Arg(2))
+	tab, key := t.Table(1), t.Arg(2)
+	at, ok := tab.cursor(key, t.mustHash(key))
 	if !ok {
 		return t.Throw(String(errNextKey.Error()))
 	}
+	_, k, v := t.advance(tab, at)
 	t.Push(k)
 	if k.IsNil() {
 		return 1
@@ -27,22 +29,15 @@ func next(t *Thread) int {
 	return 2
 }
 
-// advance returns the key that follows k in a table, and its value. It accounts for the places that
-// it looks at. hint is the number that it returned with k, or 0. ok is false for a key that the
-// table does not have.
-func (t *Thread) advance(tab *Table, hint int, k Value) (at int, key, v Value, ok bool) {
-	if !tab.at(hint, k) {
-		if hint, ok = tab.Cursor(k); !ok {
-			return 0, Nil, Nil, false
-		}
-	}
-	at, key, v = tab.NextIndex(hint)
+// advance is Table.NextIndex. It accounts for the places that it looks at.
+func (t *Thread) advance(tab *Table, from int) (at int, key, v Value) {
+	at, key, v = tab.NextIndex(from)
 	end := at
 	if at == 0 {
 		end = len(tab.array) + len(tab.nodes)
 	}
-	t.s.Left -= (end - hint) / keysPerStep
-	return at, key, v, true
+	t.s.Left -= (end - from) / keysPerStep
+	return at, key, v
 }
 
 func ipairsNext(t *Thread) int {
@@ -67,10 +62,17 @@ func (t *Thread) iterate(r *[5]Value, variables int) bool {
 	var k, v Value
 	switch r[0].native().special {
 	case specialNext:
-		at, key, val, ok := t.advance(tab, int(r[0].n&maskLen), r[2])
-		if !ok {
-			return false
+		at := int(r[0].n & maskLen)
+		if !tab.at(at, r[2]) {
+			if r[2].isLong() {
+				return false
+			}
+			var ok bool
+			if at, ok = tab.cursor(r[2], hashOf(r[2])); !ok {
+				return false
+			}
 		}
+		at, key, val := t.advance(tab, at)
 		r[0].n = bitsNative | uint64(at)
 		k, v = key, val
 	case specialIpairs:

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/lua"
@@ -151,18 +152,45 @@ func TestDeadTablesAreGarbage(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// TestComparingTakesTime checks that the comparison of long strings counts as its length demands.
-func TestComparingTakesTime(t *testing.T) {
-	s := bounded()
-	s.Bound = 64 << 20
-	s.Begin()
-	looks := 0
-	s.Interrupt = func() error { looks++; return nil }
-	require.NoError(t, run(t, s, `
-		local function long(s) for i = 1, 16 do s = s .. s end return s end
-		local a, b = long('x'), long('x')
-		local n = 0
-		for i = 1, 1000 do if a == b then n = n + 1 end if a <= b then n = n + 1 end end
-		if n ~= 2000 then fail() end`))
-	require.GreaterOrEqual(t, looks, 1000)
+// TestHiddenMemoryCounts checks that errors that quote long strings, and the table arg, count.
+func TestHiddenMemoryCounts(t *testing.T) {
+	for name, body := range map[string]string{
+		"errors": "local ok, e = pcall(quote, s) t[i] = e",
+		"arg":    "t[i] = old(s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)",
+	} {
+		s := bounded()
+		s.Globals.SetString("quote", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
+			t.Error("this is wrong: " + t.String(1))
+			return 0
+		}}))
+		err := run(t, s, `
+			local function old(...) return arg end
+			local s, t = 'x', {}
+			for i = 1, 12 do s = s .. s end
+			for i = 1, 20000 do `+body+` end`)
+		require.EqualError(t, err, "not enough memory", name)
+	}
+}
+
+// TestLongWorkTakesTime checks that what takes long in one instruction counts as it should: here, as
+// a thousand steps or more in each of 1,000 turns.
+func TestLongWorkTakesTime(t *testing.T) {
+	for name, body := range map[string]string{
+		"equal":     "if a ~= b then fail() end",
+		"less":      "if a < b then fail() end",
+		"number":    "local n = d + 1",
+		"arguments": "deep(150)", // moves 1 + 2 … + 150 values
+	} {
+		s := bounded()
+		s.Bound = 64 << 20
+		s.Begin()
+		require.NoError(t, run(t, s, `
+			local function long(s) for i = 1, 16 do s = s .. s end return s end
+			a, b, d = long('x'), long('x'), long('1')
+			function deep(n, ...) if n > 0 then return deep(n-1, 1, ...) end end`), name)
+		looks := 0
+		s.Interrupt = func() error { looks++; return nil }
+		require.NoError(t, run(t, s, "for i = 1, 1000 do "+body+" end"), name)
+		assert.Greater(t, looks, 900, name)
+	}
 }

@@ -108,12 +108,15 @@ const fromGo = -2
 // get puts o[key] into a slot. reg is the register that holds o, for messages.
 func (t *Thread) get(o, key Value, reg, slot int) bool {
 	now := reg == fromGo
+	hash, ok := t.hash(key)
+	if !ok {
+		return false
+	}
 	for range maxLoop {
 		var h Value
 		if tab := o.Table(); tab != nil {
-			v := tab.Get(key)
-			if v.n != bitsNil {
-				t.stack[slot] = v
+			if p := tab.findHashed(key, hash); p != nil && p.n != bitsNil {
+				t.stack[slot] = *p
 				return true
 			}
 			if h = t.s.event(tab.Metatable, eventIndex); h.n == bitsNil {
@@ -180,7 +183,11 @@ func (t *Thread) slot(tab *Table, key Value) *Value {
 		t.raise(msg)
 		return nil
 	}
-	p, err := tab.slot(key, &t.s.Budget)
+	hash, ok := t.hash(key)
+	if !ok {
+		return nil
+	}
+	p, err := tab.slot(key, hash, &t.s.Budget)
 	if err != nil {
 		t.stop(err)
 		return nil

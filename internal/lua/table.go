@@ -125,6 +125,14 @@ func (t *Table) find(k Value) *Value {
 	return t.findIdentity(k)
 }
 
+// findHashed is find for a key whose hash is known.
+func (t *Table) findHashed(k Value, hash uint32) *Value {
+	if k.IsString() {
+		return t.findStr(k, hash)
+	}
+	return t.find(k)
+}
+
 // findInt is find for an integer.
 func (t *Table) findInt(i int) *Value {
 	if uint(i-1) < uint(len(t.array)) {
@@ -187,12 +195,12 @@ func (t *Table) settableNumber(f float64) *Value {
 }
 
 // settableKey is settable for any key that is not an integer of the array. It returns nil for most
-// keys but numbers and strings.
+// keys but numbers and short strings.
 func (t *Table) settableKey(k Value) *Value {
 	switch {
 	case k.n >= minNumber:
 		return t.settableNumber(k.Num())
-	case k.IsString():
+	case k.IsString() && !k.isLong():
 		return t.settable(k, HashString(k.Str()))
 	}
 	return nil
@@ -235,26 +243,26 @@ func badKey(k Value) string {
 // growth. If b is nil it accounts for nothing. As in Lua, a new key takes a place even if its value
 // is nil.
 func (t *Table) set(k, v Value, b *Budget) error {
-	p, err := t.slot(k, b)
+	p, err := t.slot(k, hashOf(k), b)
 	if err == nil {
 		p.set(v)
 	}
 	return err
 }
 
-// slot returns where the value of key k is, and adds the key if it is missing. k and errors are
-// those of set. The pointer is valid until another key is added; the caller may store a value there
+// slot returns where the value of key k is, which has the hash, and adds the key if it is missing. k
+// and errors are those of set. The pointer is valid until another key is added; the caller may store a value there
 // with Value.set.
 //
 // Lua assigns in this way: a table with the metamethod __newindex gets a place for the key even if
 // the metamethod then keeps the value elsewhere.
-func (t *Table) slot(k Value, b *Budget) (*Value, error) {
-	p := t.find(k)
+func (t *Table) slot(k Value, hash uint32, b *Budget) (*Value, error) {
+	p := t.findHashed(k, hash)
 	t.absent = 0
 	if p != nil {
 		return p, nil
 	}
-	return t.add(b, k, hashOf(k))
+	return t.add(b, k, hash)
 }
 
 // setInt is set for an integer.

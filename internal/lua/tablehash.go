@@ -5,14 +5,54 @@ import (
 	"math/bits"
 )
 
-// HashString returns the hash of a string key. It is that of Lua 5.1, which looks at no more than
-// 32 bytes.
-func HashString(s string) uint32 {
-	h := uint32(len(s))
-	step := len(s)>>5 + 1
-	for i := len(s); i >= step; i -= step {
-		h ^= h<<5 + h>>2 + uint32(s[i-1])
+// HashString returns the hash of a string key. It looks at all bytes, as Redis's Lua does. Stock Lua
+// 5.1 looks at no more than 32, which makes no difference for shorter strings.
+func HashString(s string) uint32 { return hashBytes(uint32(len(s)), s) }
+
+// hashBytes continues a hash, which begins with the length, with the bytes from the last to the
+// first.
+func hashBytes(h uint32, s string) uint32 {
+	for i := len(s) - 1; i >= 0; i-- {
+		h ^= h<<5 + h>>2 + uint32(s[i])
 	}
+	return h
+}
+
+const (
+	// longString is the length from which the time counts that comparing and hashing take.
+	longString = 4 << 10
+	// hashedPart is how many bytes are hashed without asking whether to go on.
+	hashedPart = 64 << 10
+	// hashedPerStep is how many bytes are hashed in the time of a step.
+	hashedPerStep = 8
+)
+
+// isLong reports whether v is a string of at least longString bytes.
+func (v Value) isLong() bool { return v.n-(bitsString|longString) < 1<<48-longString }
+
+// hash returns the hash of a key. For a long string it accounts for the time. If ok is false, the
+// run has ended.
+func (t *Thread) hash(k Value) (h uint32, ok bool) {
+	if !k.isLong() {
+		return hashOf(k), true
+	}
+	s := k.Str()
+	h = uint32(len(s))
+	for s != "" {
+		from := max(0, len(s)-hashedPart)
+		h = hashBytes(h, s[from:])
+		if !t.s.spent(t, (len(s)-from)/hashedPerStep) {
+			return 0, false
+		}
+		s = s[:from]
+	}
+	return h, true
+}
+
+// mustHash is hash for functions of Go.
+func (t *Thread) mustHash(k Value) uint32 {
+	h, ok := t.hash(k)
+	must(ok)
 	return h
 }
 
@@ -220,6 +260,9 @@ func (t *Table) rehash(b *Budget, k Value) error {
 			c.add(n.key)
 			total++
 		}
+		if i%breathEvery == breathEvery-1 {
+			b.breathe()
+		}
 	}
 	c.add(k)
 	size, inside := c.arraySize()
@@ -264,6 +307,9 @@ func (t *Table) resize(b *Budget, array, hash int) error {
 			*p = n.val
 		} else {
 			t.place(n.key, n.hash).val = n.val
+		}
+		if i%breathEvery == breathEvery-1 {
+			b.breathe()
 		}
 	}
 	if array == len(old) {

@@ -73,9 +73,9 @@ func (t *Table) NextIndex(i int) (next int, k, v Value) {
 	return 0, Nil, Nil
 }
 
-// Cursor returns the number at which NextIndex continues after key k. It reports whether the table
-// has, or had, the key.
-func (t *Table) Cursor(k Value) (i int, ok bool) {
+// cursor returns the number at which NextIndex continues after key k, which has the hash. It reports
+// whether the table has, or had, the key.
+func (t *Table) cursor(k Value, hash uint32) (i int, ok bool) {
 	if k.n == bitsNil {
 		return 0, true
 	}
@@ -85,7 +85,7 @@ func (t *Table) Cursor(k Value) (i int, ok bool) {
 	if len(t.nodes) == 0 || badKey(k) != "" {
 		return 0, false
 	}
-	j := t.position(k, hashOf(k))
+	j := t.position(k, hash)
 	for {
 		n := &t.nodes[j]
 		if RawEqual(n.key, k) || n.key.n>>48 == bitsForgotten>>48 && n.key.n == forgotten(k) {
@@ -102,7 +102,7 @@ func (t *Table) Cursor(k Value) (i int, ok bool) {
 // returned together with key k. Any number will do.
 func (t *Table) NextFrom(hint int, k Value) (next int, key, v Value, err error) {
 	if !t.at(hint, k) {
-		i, ok := t.Cursor(k)
+		i, ok := t.cursor(k, hashOf(k))
 		if !ok {
 			return 0, Nil, Nil, errNextKey
 		}

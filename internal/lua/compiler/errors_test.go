@@ -93,6 +93,15 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestNested checks that long brackets may hold others of level 0, as in Redis 8. Its Lua is built
+// without the option for which stock Lua 5.1 has an error here.
+func TestNested(t *testing.T) {
+	for _, src := range []string{"x = [[ a [[ ]]", "--[[ a [[ b ]] x()"} {
+		require.Empty(t, message(src), src)
+	}
+	require.Equal(t, "c:1: unfinished long string near '<eof>'", message("x = [[ a [["))
+}
+
 // TestErrorsAgainstLua compares errors with those of Lua. Half of the programs are damaged.
 func TestErrorsAgainstLua(t *testing.T) {
 	r := testseed.Rand(t)

@@ -12,10 +12,6 @@ func (l *lexer) long(level int, what string) string {
 	}
 	closing := "]" + strings.Repeat("=", level) + "]"
 	text, _, closed := strings.Cut(l.src[l.pos:], closing)
-	nested := false
-	if level == 0 {
-		text, _, nested = strings.Cut(text, "[[")
-	}
 	var b []byte // what precedes from, if there are line breaks
 	from, end := l.pos, l.pos+len(text)
 	for {
@@ -28,10 +24,7 @@ func (l *lexer) long(level int, what string) string {
 		l.newline()
 		from = l.pos
 	}
-	switch l.pos = end; {
-	case nested:
-		l.fail("nesting of [[...]] is deprecated", "[")
-	case !closed:
+	if l.pos = end; !closed {
 		l.fail("unfinished long "+what, tkEOF.String())
 	}
 	l.pos += len(closing)

@@ -13,15 +13,23 @@ const (
 	maxQuadrants = 1 << 20
 )
 
-// sinCos returns the sine and the cosine of x. ok is false for large x.
+// reduce returns k mod 4 and r such that x is k halves of pi and r.
+func reduce(x float64) (k int, r pair) {
+	n := math.Round(x / halfPi1)
+	if math.Abs(n) >= maxQuadrants {
+		return reduceLarge(x)
+	}
+	p := pair{-n, 0}.times(pair{halfPi1, 0})
+	return int(n) & 3, pair{x, 0}.plus(pair{p.hi, 0}).plus(pair{p.lo, 0}).plus(
+		pair{-n, 0}.times(pair{halfPi2, halfPi3}))
+}
+
+// sinCos returns the sine and the cosine of x. ok is false if x is not finite.
 func sinCos(x float64) (s, c pair, ok bool) {
-	k := math.Round(x / halfPi1)
-	if !(math.Abs(k) < maxQuadrants) {
+	if x-x != 0 {
 		return pair{}, pair{}, false
 	}
-	p := pair{-k, 0}.times(pair{halfPi1, 0})
-	r := pair{x, 0}.plus(pair{p.hi, 0}).plus(pair{p.lo, 0}).plus(
-		pair{-k, 0}.times(pair{halfPi2, halfPi3}))
+	k, r := reduce(x)
 	q := r.times(r)
 	t := q.hi
 	tail := t / 120 * (1 - t/42*(1-t/72*(1-t/110*(1-t/156*(1-t/210*(1-t/272*(1-t/342)))))))
@@ -30,7 +38,7 @@ func sinCos(x float64) (s, c pair, ok bool) {
 	tail = -t / 720 * (1 - t/56*(1-t/90*(1-t/132*(1-t/182*(1-t/240*(1-t/306))))))
 	c = q.times(q).times(pair{1. / 24, 1. / 24 * 0x1p-54}.plus(pair{tail, 0}))
 	c = pair{1, 0}.plus(pair{-q.hi / 2, -q.lo / 2}).plus(c)
-	switch int(k) & 3 {
+	switch k {
 	case 1:
 		s, c = c, s.negated()
 	case 2:

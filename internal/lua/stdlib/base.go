@@ -8,6 +8,7 @@ package stdlib
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,7 +66,7 @@ func OpenBase(s *lua.State, o Options) {
 	g.SetString("xpcall", lua.NativeValue(lua.Xpcall()))
 	g.SetString("_VERSION", lua.String("Lua 5.1"))
 	register(g, []function{{"ipairs", iterator(lua.NativeValue(lua.IpairsNext()), lua.Int(0))},
-		{"pairs", iterator(next, lua.Nil)}})
+		{"pairs", iterator(lua.NativeValue(lua.Next()), lua.Nil)}})
 }
 
 // cInt returns argument n as a C int: the lower 32 bits of the integer count.
@@ -121,12 +122,17 @@ func (c *collector) bytes() uint64 {
 	return c.heap()
 }
 
+var collectOptions = []string{"stop", "restart", "collect", "count", "step", "setpause",
+	"setstepmul"}
+
 func (c *collector) collect(t *lua.Thread) int {
 	opt := cut(t.OptString(1, "collect"))
+	if !slices.Contains(collectOptions, opt) {
+		t.ArgError(1, "invalid option '"+opt+"'")
+	}
 	n := optCInt(t, 2, 0)
 	r := lua.Int(0)
 	switch opt {
-	case "collect", "stop", "restart":
 	case "count":
 		r = lua.Number(float64(c.bytes()) / 1024)
 	case "step": // reports whether a cycle has ended with it
@@ -135,8 +141,6 @@ func (c *collector) collect(t *lua.Thread) int {
 		r, c.pause = lua.Int(c.pause), n
 	case "setstepmul":
 		r, c.stepmul = lua.Int(c.stepmul), n
-	default:
-		t.ArgError(1, "invalid option '"+opt+"'")
 	}
 	return t.Return(r)
 }
@@ -176,7 +180,7 @@ func baseRawEqual(t *lua.Thread) int {
 }
 
 func baseRawGet(t *lua.Thread) int {
-	return t.Return(t.Table(1).Get(t.Any(2)))
+	return t.Return(t.RawGet(t.Table(1), t.Any(2)))
 }
 
 func baseRawSet(t *lua.Thread) int {
@@ -251,7 +255,7 @@ func iterator(next, first lua.Value) func(t *lua.Thread) int {
 func baseToNumber(t *lua.Thread) int {
 	base := optCInt(t, 2, 10)
 	if base == 10 {
-		if n, ok := lua.ToNumber(t.Any(1)); ok {
+		if n, ok := t.ToNumber(t.Any(1)); ok {
 			return t.Return(lua.Number(n))
 		}
 		return t.Return(lua.Nil)

@@ -14,11 +14,11 @@ var radian = func(pi float64) float64 { return pi / 180 }(math.Pi)
 func OpenMath(s *lua.State) {
 	r := &rand48{rand48Start}
 	tab := library(s, "math", []function{{"abs", mathAbs}, {"acos", invalid(number.Acos, 1)},
-		{"asin", invalid(number.Asin, 1)}, {"atan2", binary(number.Atan2)},
+		{"asin", invalid(number.Asin, 1)}, {"atan2", binary(number.Atan2, second)},
 		{"atan", unary(number.Atan)},
 		{"ceil", unary(math.Ceil)}, {"cosh", unary(number.Cosh)}, {"cos", unary(number.Cos)},
 		{"deg", unary(func(x float64) float64 { return x / radian })}, {"exp", unary(number.Exp)},
-		{"floor", mathFloor}, {"fmod", binary(math.Mod)}, {"frexp", mathFrexp},
+		{"floor", mathFloor}, {"fmod", binary(math.Mod, positive)}, {"frexp", mathFrexp},
 		{"ldexp", mathLdexp}, {"log10", invalid(number.Log10, 1)}, {"log", unary(number.Log)},
 		{"max", extreme(true)}, {"min", extreme(false)}, {"modf", mathModf}, {"pow", mathPow},
 		{"rad", unary(func(x float64) float64 { return x * radian })}, {"random", r.random},
@@ -50,8 +50,18 @@ func invalid(f func(float64) float64, sign float64) func(t *lua.Thread) int {
 	}
 }
 
-// binary makes a function of two numbers.
-func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
+// second and positive say which of two NaNs a function returns.
+func second(_, y float64) float64 { return y }
+
+func positive(x, y float64) float64 {
+	if math.Signbit(x) {
+		return y
+	}
+	return x
+}
+
+// binary makes a function of two numbers. nans returns what it returns for two NaNs.
+func binary(f, nans func(x, y float64) float64) func(t *lua.Thread) int {
 	nan := math.Copysign(math.NaN(), -1)
 	return func(t *lua.Thread) int {
 		y := t.Number(2) // compilers for C tend to have the last argument checked first
@@ -59,6 +69,8 @@ func binary(f func(x, y float64) float64) func(t *lua.Thread) int {
 		z := f(x, y)
 		switch {
 		case z == z:
+		case x != x && y != y:
+			z = nans(x, y)
 		case x != x:
 			z = x
 		case y != y:
