@@ -40,7 +40,7 @@ func (t *Thread) Number(n int) float64 {
 
 // parsed returns argument n, which should be a string, as a number.
 func (t *Thread) parsed(n int) float64 {
-	f, ok := ToNumber(t.Arg(n))
+	f, ok := t.ToNumber(t.Arg(n))
 	if !ok {
 		t.TypeError(n, "number")
 	}

@@ -19,6 +19,17 @@ func ToNumber(v Value) (float64, bool) {
 	return 0, false
 }
 
+// ToNumber is the function ToNumber, and accounts for the time that a long text takes.
+func (t *Thread) ToNumber(v Value) (float64, bool) {
+	if v.IsString() {
+		t.s.Left -= v.Len() / digitsPerStep
+	}
+	return ToNumber(v)
+}
+
+// digitsPerStep is how many digits of a number can be read in the time of a step.
+const digitsPerStep = 4
+
 // modulo is Lua's operator %.
 func modulo(a, b float64) float64 {
 	if b > 0 && a >= 0 && a < 1<<53 && b < 1<<53 {
@@ -52,8 +63,8 @@ func (t *Thread) slowArith(in bytecode.Instr, base int) bool {
 // arith puts the result of an operation into a slot. rx and ry are the registers of the operands,
 // for messages.
 func (t *Thread) arith(e event, x, y Value, rx, ry, slot int) bool {
-	a, okx := ToNumber(x)
-	b, oky := ToNumber(y)
+	a, okx := t.ToNumber(x)
+	b, oky := t.ToNumber(y)
 	if okx && oky {
 		t.stack[slot] = Number(compute(e, a, b))
 		return true

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"runtime"
 	"runtime/metrics"
+	"time"
+
+	"godwit/internal/crash"
 )
 
 const (
@@ -59,7 +62,7 @@ type Budget struct {
 }
 
 func (b *Budget) init(live func() int) {
-	b.live, b.collect = live, collectGarbage
+	b.live, b.collect = live, b.collectGarbage
 	b.Bound, b.bound, b.room = defaultBound, defaultBound, defaultBound
 	b.Begin()
 }
@@ -134,24 +137,51 @@ func (b *Budget) measure(bytes int) error {
 	if bytes > b.bound {
 		return b.End(ErrMemory)
 	}
-	b.Left = 0 // a measure may take long
 	used := b.live() + bytes
 	if used > b.bound {
 		return b.End(ErrMemory)
 	}
 	b.room = max(b.bound-used, b.bound/8)
 	b.collect(b.bound + b.bound/4 - used - b.room)
+	if b.ended != nil { // the host was asked meanwhile
+		return b.End(nil)
+	}
 	return nil
+}
+
+// breathe asks the host whether to go on in the middle of work that must be completed. If not, the
+// run ends after it.
+func (b *Budget) breathe() {
+	if b == nil || b.ended != nil || b.Interrupt == nil {
+		return
+	}
+	if err := b.Interrupt(); err != nil {
+		_ = b.End(err) // the next check returns it
+	}
 }
 
 // collectGarbage makes Go's collector run if there may be more garbage in the process than most
 // bytes. What has been allocated since the last collection may be garbage, whoever did it.
-func collectGarbage(most int) {
+func (b *Budget) collectGarbage(most int) {
 	heap := [2]metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
 	}
 	metrics.Read(heap[:])
-	if int(heap[0].Value.Uint64())-int(heap[1].Value.Uint64()) > most {
+	if int(heap[0].Value.Uint64())-int(heap[1].Value.Uint64()) <= most {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer crash.Guard("collecting garbage")()
 		runtime.GC()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Millisecond):
+			b.breathe()
+		}
 	}
 }

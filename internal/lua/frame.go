@@ -12,6 +12,9 @@ const (
 	moreNested = 25
 )
 
+// valuesPerStep is how many values can be moved in the time of a step.
+const valuesPerStep = 8
+
 // enter pushes the frame of a function of Lua. The function is at slot at, and its arguments end at
 // the top. It reports whether there was room; else an error is being raised.
 func (t *Thread) enter(c *Closure, at int, want int, kind frameKind) bool {
@@ -48,6 +51,7 @@ func (t *Thread) spreadArgs(p *Function, at, args int) int {
 	if base+slack > len(t.stack) && !t.fits(base) {
 		return base // enter sees it again
 	}
+	t.s.Left -= args / valuesPerStep
 	for i := t.top; i < base; i++ {
 		t.stack[i] = Nil
 	}
@@ -55,6 +59,7 @@ func (t *Thread) spreadArgs(p *Function, at, args int) int {
 		t.stack[base+i] = t.stack[at+1+i]
 		t.stack[at+1+i] = Nil
 	}
+	t.stack[base+p.params] = Nil // the local arg, if nothing uses it
 	if p.needsArg {
 		rest := t.stack[at+1+p.params : at+1+max(args, p.params)]
 		t.stack[base+p.params] = TableValue(t.argTable(rest))
@@ -178,6 +183,7 @@ func (t *Thread) deliver(at, first, n, want int) {
 		want = n
 	}
 	n = min(n, want)
+	t.s.Left -= n / valuesPerStep
 	copy(t.stack[at:at+n], t.stack[first:first+n])
 	for i := at + n; i < at+want; i++ {
 		t.stack[i] = Nil

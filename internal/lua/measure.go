@@ -11,7 +11,7 @@ import "strings"
 // and it is all that a script can notice of Lua's collector.
 func (s *State) Live() int {
 	s.parts.forget() // or what they refer to would count, and would be kept
-	m := meter{bytes: s.Held}
+	m := meter{bytes: s.Held, budget: &s.Budget}
 	m.visit(TableValue(s.Globals))
 	if s.Strings != nil {
 		m.visit(TableValue(s.Strings))
@@ -41,16 +41,21 @@ const (
 	instrBytes    = 12 // with its line
 )
 
+// breathEvery is how many values are looked at between two questions to the host.
+const breathEvery = 1 << 13
+
 // maxMeterDepth is how deep the meter follows values before it puts one aside.
 const maxMeterDepth = 64
 
 // meter adds up what is reachable.
 type meter struct {
-	bytes int
-	seen  addressSet
-	depth int
-	todo  []Value // seen, but not what they refer to
-	weak  []weakTable
+	bytes  int
+	turns  int // until the host is asked
+	budget *Budget
+	seen   addressSet
+	depth  int
+	todo   []Value // seen, but not what they refer to
+	weak   []weakTable
 }
 
 // weakTable is a table whose keys, values or both do not keep objects alive: the letters k and v of
@@ -67,6 +72,10 @@ var (
 
 // visit adds a value and what it refers to.
 func (m *meter) visit(v Value) {
+	if m.turns--; m.turns < 0 {
+		m.turns = breathEvery
+		m.budget.breathe()
+	}
 	switch {
 	case v.n >= minNumber || v.n <= bitsTrue:
 	case v.IsString():

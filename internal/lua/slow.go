@@ -156,6 +156,7 @@ func (t *Thread) varargs(a, want int) bool {
 	}
 	m := min(n, want)
 	copy(t.stack[a:a+m], t.stack[from:from+m])
+	t.s.Left -= m / valuesPerStep
 	for i := a + m; i < a+want; i++ {
 		t.stack[i] = Nil
 	}
@@ -166,7 +167,7 @@ func (t *Thread) varargs(a, want int) bool {
 func (t *Thread) forPrep(a, d int) bool {
 	for i, what := range [...]string{"initial value", "limit", "step"} {
 		v := &t.stack[a+i]
-		n, ok := ToNumber(*v)
+		n, ok := t.ToNumber(*v)
 		if !ok {
 			return t.raise("'for' " + what + " must be a number")
 		}
@@ -219,6 +220,7 @@ func (t *Thread) tailCall(in bytecode.Instr, base int) outcome {
 	}
 	n := copy(t.stack[to:], t.stack[at:t.top])
 	t.top = to + n
+	t.s.Left -= n / valuesPerStep
 	result, want, kind, nested, tails := f.result, f.want, f.kind, f.nested, f.tails
 	t.depth--
 	if !t.enter(c, to, int(want), kind) {

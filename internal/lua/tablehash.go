@@ -260,6 +260,9 @@ func (t *Table) rehash(b *Budget, k Value) error {
 			c.add(n.key)
 			total++
 		}
+		if i%breathEvery == breathEvery-1 {
+			b.breathe()
+		}
 	}
 	c.add(k)
 	size, inside := c.arraySize()
@@ -304,6 +307,9 @@ func (t *Table) resize(b *Budget, array, hash int) error {
 			*p = n.val
 		} else {
 			t.place(n.key, n.hash).val = n.val
+		}
+		if i%breathEvery == breathEvery-1 {
+			b.breathe()
 		}
 	}
 	if array == len(old) {

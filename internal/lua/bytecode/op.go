@@ -101,8 +101,6 @@ const (
 	// line is not that of the last Line, or if a jump led back to it. Only code compiled for it has
 	// any.
 	Line
-
-	numOps
 )
 
 // Instr is one instruction: op | a<<8 | b<<16 | c<<24 | d<<32.

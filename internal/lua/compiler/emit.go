@@ -50,19 +50,12 @@ func (f *function) set(pc int, op bytecode.Op, a, b, cc, d int) {
 }
 
 // setA, setB and setC change a field of the instruction at pc.
-func (f *function) setA(pc, a int) {
-	i := f.Code[pc]
-	f.set(pc, i.Op(), a, int(i.B()), int(i.C()), i.D())
-}
+func (f *function) setA(pc, a int)  { f.setByte(pc, 1, a) }
+func (f *function) setB(pc, b int)  { f.setByte(pc, 2, b) }
+func (f *function) setC(pc, cc int) { f.setByte(pc, 3, cc) }
 
-func (f *function) setB(pc, b int) {
-	i := f.Code[pc]
-	f.set(pc, i.Op(), int(i.A()), b, int(i.C()), i.D())
-}
-
-func (f *function) setC(pc, cc int) {
-	i := f.Code[pc]
-	f.set(pc, i.Op(), int(i.A()), int(i.B()), cc, i.D())
+func (f *function) setByte(pc, i, v int) {
+	f.Code[pc] = f.Code[pc]&^(0xff<<(8*i)) | bytecode.Instr(uint8(v))<<(8*i)
 }
 
 // emitNil makes n registers nil.

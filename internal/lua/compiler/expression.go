@@ -216,23 +216,22 @@ func (c *compiler) suffixed(e *exp) {
 
 // field compiles a dot and a name behind an expression.
 func (c *compiler) field(e *exp) {
-	if e.kind == expRef && e.field == "" {
-		line := c.lastLine
-		c.next()
-		name := c.ident()
-		if c.isConstant(e.global, name) {
-			e.field = name
-			return
-		}
+	line := c.lastLine
+	ref := e.kind == expRef && e.field == ""
+	if !ref {
 		c.toAny(e)
-		c.fixLine(line)
-		key := newExp(expConstant, c.stringConstant(name))
-		c.index(e, &key)
+	}
+	c.next()
+	name := c.ident()
+	if ref && c.isConstant(e.global, name) {
+		e.field = name
 		return
 	}
-	c.toAny(e)
-	c.next()
-	key := c.nameExp()
+	if ref {
+		c.toAny(e)
+		c.fixLine(line)
+	}
+	key := newExp(expConstant, c.stringConstant(name))
 	c.index(e, &key)
 }
 

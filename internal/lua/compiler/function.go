@@ -62,9 +62,6 @@ func (c *compiler) close() *bytecode.Proto {
 	f := c.fn
 	c.removeLocals(0)
 	c.emitReturn(0, 0)
-	if f.hasArg && !f.NeedsArg {
-		c.clearArg()
-	}
 	if c.o.Lines {
 		insertLines(f)
 	}
@@ -73,22 +70,6 @@ func (c *compiler) close() *bytecode.Proto {
 	p.Code, p.Lines = slices.Clone(p.Code), slices.Clone(p.Lines) // without room for more
 	p.Constants, p.Locals = slices.Clone(p.Constants), slices.Clone(p.Locals)
 	return p
-}
-
-// clearArg makes the local arg nil when the function begins. Only its end shows that the table is
-// not needed.
-func (c *compiler) clearArg() {
-	f := c.fn
-	f.Code = slices.Insert(f.Code, 0, bytecode.Make(bytecode.LoadNil, f.Params, f.Params, 0, 0))
-	f.Lines = slices.Insert(f.Lines, 0, int32(f.Line))
-	for i := range f.Locals {
-		if l := &f.Locals[i]; i > f.Params {
-			l.Start++
-			l.End++
-		} else {
-			l.End++
-		}
-	}
 }
 
 // limit fails if a function has too many of something.

@@ -59,7 +59,9 @@ func verify(t *testing.T, p, outer *bytecode.Proto) {
 // verifyInstr checks the fields of an instruction.
 func verifyInstr(t *testing.T, p *bytecode.Proto, pc int, i bytecode.Instr) {
 	a, b, c, d := int(i.A()), int(i.B()), int(i.C()), i.D()
-	in := func(n, limit int) { require.True(t, 0 <= n && n < limit, "%d: %v\n%s", pc, i, p.List()) }
+	in := func(n, limit int) {
+		require.True(t, 0 <= n && n < limit, "%d: %s\n%s", pc, instrText(i), protoText(p))
+	}
 	op := i.Op()
 	switch { // registers
 	case op == bytecode.JumpSet || op >= bytecode.Add && op <= bytecode.Len:

@@ -166,32 +166,27 @@ func (l *lexer) lexToken(c byte) token {
 }
 
 func (l *lexer) operator(c byte) token {
-	k := kind(c)
-	switch n := l.at(1); {
-	case c == '=' && n == '=':
-		k = tkEq
-	case c == '<' && n == '=':
-		k = tkLe
-	case c == '>' && n == '=':
-		k = tkGe
-	case c == '~' && n == '=':
-		k = tkNe
-	case c == '.' && l.dot(1):
-		k = tkConcat
-		if l.dot(2) {
-			k = tkDots
-			l.pos++
+	if c == '.' && l.dot(1) {
+		if l.pos += 2; !l.dot(0) {
+			return token{kind: tkConcat}
 		}
-	default:
 		l.pos++
-		return token{kind: k}
+		return token{kind: tkDots}
 	}
-	l.pos += 2
-	return token{kind: k}
+	if l.at(1) == '=' {
+		for k := tkDots; k <= tkNe; k++ {
+			if text := k.String(); strings.HasPrefix(l.src[l.pos:], text) {
+				l.pos += len(text)
+				return token{kind: k}
+			}
+		}
+	}
+	l.pos++
+	return token{kind: kind(c)}
 }
 
-// dot reports whether a dot is i places ahead. A zero byte counts as one: Lua looks for the byte with
-// C's strchr, which finds the end of its string.
+// dot reports whether a dot is i places ahead. A zero byte counts as one: Lua looks for the byte
+// with C's strchr, which finds the end of its string.
 func (l *lexer) dot(i int) bool {
 	c := l.at(i)
 	return c == '.' || c == 0 && l.pos+i < len(l.src)

@@ -225,7 +225,7 @@ var forms = map[bytecode.Op]string{
 func common(p *bytecode.Proto, i bytecode.Instr) instr {
 	form := forms[i.Op()]
 	if op := i.Op(); op >= bytecode.Add && op < bytecode.Unm {
-		form = strings.ToUpper((op - (op-bytecode.Add)%3).String()) +
+		form = strings.ToUpper(opName(op-(op-bytecode.Add)%3)) +
 			[]string{" a b c", " a b K", " a K c"}[(op-bytecode.Add)%3]
 	}
 	words := strings.Fields(form)
@@ -265,13 +265,19 @@ func common(p *bytecode.Proto, i bytecode.Instr) instr {
 // constantText writes a constant as luac does.
 func constantText(k bytecode.Constant) string {
 	switch k.Kind {
+	case bytecode.Nil:
+		return "Knil"
+	case bytecode.False:
+		return "Kfalse"
+	case bytecode.True:
+		return "Ktrue"
 	case bytecode.Number:
 		// as %.14g
 		return "K" + formatNumber(k.Num)
 	case bytecode.String:
 		return "K" + quote(k.Str)
 	}
-	return "K" + k.String()
+	return "K<" + k.Str + ">"
 }
 
 // formatNumber writes a number as C's %.14g.

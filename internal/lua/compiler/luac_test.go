@@ -92,7 +92,7 @@ func compareWithLuac(t *testing.T, srcs []string) {
 		for _, ours := range listings(p) {
 			diff := ours.differs(theirs[0])
 			if diff != "" {
-				t.Fatalf("%s\n%s\n%s", src[:min(len(src), 500)], p.List(), diff)
+				t.Fatalf("%s\n%s\n%s", src[:min(len(src), 500)], protoText(p), diff)
 			}
 			theirs = theirs[1:]
 		}

@@ -10,38 +10,29 @@ func (l *lexer) long(level int, what string) string {
 	if c := l.at(0); c == '\n' || c == '\r' {
 		l.newline()
 	}
-	var b []byte // what precedes from, if that differs from the source
-	from := l.pos
-	end := "]" + strings.Repeat("=", level) + "]"
+	closing := "]" + strings.Repeat("=", level) + "]"
+	text, _, closed := strings.Cut(l.src[l.pos:], closing)
+	var b []byte // what precedes from, if there are line breaks
+	from, end := l.pos, l.pos+len(text)
 	for {
-		n := strings.IndexAny(l.src[l.pos:], "]\n\r")
+		n := strings.IndexAny(l.src[l.pos:end], "\r\n")
 		if n < 0 {
-			l.pos = len(l.src)
-			l.fail("unfinished long "+what, tkEOF.String())
+			break
 		}
 		l.pos += n
-		switch c := l.src[l.pos]; {
-		case c == ']' && strings.HasPrefix(l.src[l.pos:], end):
-			s := l.src[from:l.pos]
-			l.pos += len(end)
-			if b != nil {
-				s = string(append(b, s...))
-				l.owed += len(s)
-			}
-			return s
-		case c == '\n' && l.at(1) != '\r':
-			l.pos++
-			l.line++
-		case c == '\n' || c == '\r':
-			if what == "string" {
-				b = append(append(b, l.src[from:l.pos]...), '\n')
-			}
-			l.newline()
-			from = l.pos
-		default:
-			l.pos++
-		}
+		b = append(append(b, l.src[from:l.pos]...), '\n')
+		l.newline()
+		from = l.pos
 	}
+	if l.pos = end; !closed {
+		l.fail("unfinished long "+what, tkEOF.String())
+	}
+	l.pos += len(closing)
+	if b == nil {
+		return text
+	}
+	l.owed += len(text)
+	return string(append(b, l.src[from:end]...))
 }
 
 // quoted reads a string in quotes.

@@ -30,8 +30,8 @@ const (
 	tkTrue
 	tkUntil
 	tkWhile
-	tkConcat
 	tkDots
+	tkConcat
 	tkEq
 	tkGe
 	tkLe
@@ -44,7 +44,7 @@ const (
 
 var kindNames = [...]string{
 	"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local",
-	"nil", "not", "or", "repeat", "return", "then", "true", "until", "while", "..", "...", "==",
+	"nil", "not", "or", "repeat", "return", "then", "true", "until", "while", "...", "..", "==",
 	">=", "<=", "~=", "<number>", "<name>", "<string>", "<eof>",
 }
 

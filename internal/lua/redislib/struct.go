@@ -256,7 +256,7 @@ func pushPart(t *lua.Thread, s string) {
 // string that follows.
 func structCount(t *lua.Thread, args int) int {
 	if t.Top() > args {
-		if f, ok := lua.ToNumber(t.Arg(t.Top())); ok {
+		if f, ok := t.ToNumber(t.Arg(t.Top())); ok {
 			t.Pop()
 			return int(truncateUnsigned(f))
 		}

@@ -255,7 +255,7 @@ func iterator(next, first lua.Value) func(t *lua.Thread) int {
 func baseToNumber(t *lua.Thread) int {
 	base := optCInt(t, 2, 10)
 	if base == 10 {
-		if n, ok := lua.ToNumber(t.Any(1)); ok {
+		if n, ok := t.ToNumber(t.Any(1)); ok {
 			return t.Return(lua.Number(n))
 		}
 		return t.Return(lua.Nil)

@@ -95,11 +95,10 @@ func stringGmatch(t *lua.Thread) int {
 
 func (a *scratch) gsub(t *lua.Thread) int {
 	src, pat := t.String(1), t.String(2)
-	r := replacement{v: t.Arg(3)}
 	most := optCInt(t, 4, len(src)+1)
 	pat, anchored := strings.CutPrefix(cut(pat), "^")
 	m := matcher{t: t, src: src, pat: pat}
-	r.check(t)
+	r := replacement(t)
 	var x text
 	at, done, n := 0, 0, 0
 	for n < most {
@@ -111,7 +110,7 @@ func (a *scratch) gsub(t *lua.Thread) int {
 			x = a.begin(t)
 		}
 		x.add(src[done:from])
-		r.add(&x, &m, from, to)
+		m.replace(&x, r, from, to)
 		if done, at = to, to; to == from {
 			at++
 		}
@@ -129,37 +128,25 @@ func (a *scratch) gsub(t *lua.Thread) int {
 	return 2
 }
 
-// replacement is what gsub puts in the place of matches.
-type replacement struct {
-	v     lua.Value // string, table or function
-	plain bool      // a string without references to captures
-}
-
-// check raises an error unless the argument can be a replacement.
-func (r *replacement) check(t *lua.Thread) {
+// replacement returns argument 3 of gsub: a string, a table or a function.
+func replacement(t *lua.Thread) lua.Value {
+	v := t.Arg(3)
 	switch {
-	case r.v.IsString():
-	case r.v.IsNumber():
-		r.v = lua.String(t.String(3))
-	case r.v.IsTable() || r.v.IsFunction():
-		return
-	default:
+	case v.IsNumber():
+		return lua.String(t.String(3))
+	case !v.IsString() && !v.IsTable() && !v.IsFunction():
 		t.ArgError(3, "string/function/table expected")
 	}
-	r.plain = strings.IndexByte(r.v.Str(), '%') < 0
+	return v
 }
 
-// add adds the replacement of a match.
-func (r *replacement) add(x *text, m *matcher, from, to int) {
-	switch {
-	case r.plain:
-		x.add(r.v.Str())
-		return
-	case r.v.IsString():
-		m.expand(x, r.v.Str(), from, to)
+// replace adds the replacement of a match.
+func (m *matcher) replace(x *text, r lua.Value, from, to int) {
+	if r.IsString() {
+		m.expand(x, r.Str(), from, to)
 		return
 	}
-	switch v := r.ask(x, m, from, to); {
+	switch v := m.ask(x, r, from, to); {
 	case !v.Truthy():
 		x.add(m.src[from:to])
 	case v.IsString():
@@ -168,20 +155,20 @@ func (r *replacement) add(x *text, m *matcher, from, to int) {
 		x.room(numberSize)
 		x.b = lua.AppendNumber(x.b, v.Num())
 	default:
-		m.fail("invalid replacement value (a " + v.TypeName() + ")")
+		m.t.Error("invalid replacement value (a " + v.TypeName() + ")")
 	}
 }
 
-// ask returns what the table or the function has for a match.
-func (r *replacement) ask(x *text, m *matcher, from, to int) lua.Value {
+// ask returns what a table or a function has for a match.
+func (m *matcher) ask(x *text, r lua.Value, from, to int) lua.Value {
 	t, held := m.t, cap(x.b)
 	s := t.State()
 	s.Held += held
 	defer func() { s.Held -= held }()
-	if r.v.IsTable() {
-		return t.Index(r.v, m.value(0, from, to))
+	if r.IsTable() {
+		return t.Index(r, m.value(0, from, to))
 	}
-	t.Push(r.v)
+	t.Push(r)
 	t.Call(m.push(from, to, true), 1)
 	return t.Pop()
 }

@@ -110,13 +110,14 @@ func (x *text) convert(d *directive, arg int) {
 	t := x.t
 	switch d.letter {
 	case 'd', 'i':
-		x.signed(d, int64(t.Int(arg)))
+		n := int64(t.Int(arg))
+		x.integer(d, n < 0, uint64(max(n, -n)))
 	case 's':
 		x.string(d, t.String(arg))
 	case 'e', 'E', 'f', 'g', 'G':
 		x.float(d, t.Number(arg))
 	case 'o', 'u', 'x', 'X':
-		x.unsigned(d, toUint64(t.Number(arg)))
+		x.integer(d, false, toUint64(t.Number(arg)))
 	case 'c':
 		x.char(d, toInt32(t.Number(arg)))
 	case 'q':
@@ -154,12 +155,8 @@ func (x *text) char(d *directive, c int32) {
 	start := len(x.b)
 	x.b = append(x.b, byte(c))
 	x.pad(start, d)
-	if byte(c) == 0 {
-		end := start
-		for x.b[end] != 0 {
-			end++
-		}
-		x.b = x.b[:end]
+	if i := bytes.IndexByte(x.b[start:], 0); i >= 0 {
+		x.b = x.b[:start+i]
 	}
 }
 
@@ -204,31 +201,6 @@ func (x *text) quote(s string) {
 	x.add(`"`)
 }
 
-func (x *text) signed(d *directive, n int64) {
-	x.room(numberSize)
-	start, u := len(x.b), uint64(n)
-	if n < 0 {
-		u = -u
-	}
-	x.sign(d, n < 0)
-	x.digits(d, start, u, 10)
-}
-
-func (x *text) unsigned(d *directive, u uint64) {
-	x.room(numberSize)
-	start, base := len(x.b), 10
-	switch d.letter {
-	case 'o':
-		base = 8
-	case 'x', 'X':
-		base = 16
-		if u != 0 && d.flags&flagAlternate != 0 {
-			x.b = append(x.b, '0', d.letter)
-		}
-	}
-	x.digits(d, start, u, base)
-}
-
 // sign adds the sign of a number.
 func (x *text) sign(d *directive, negative bool) {
 	switch {
@@ -241,8 +213,21 @@ func (x *text) sign(d *directive, negative bool) {
 	}
 }
 
-// digits adds the digits of an integer, whose sign or prefix begins at start.
-func (x *text) digits(d *directive, start int, u uint64, base int) {
+// integer adds a sign or a prefix and the digits of an integer.
+func (x *text) integer(d *directive, negative bool, u uint64) {
+	x.room(numberSize)
+	start, base := len(x.b), 10
+	switch d.letter {
+	case 'd', 'i':
+		x.sign(d, negative)
+	case 'o':
+		base = 8
+	case 'x', 'X':
+		base = 16
+		if u != 0 && d.flags&flagAlternate != 0 {
+			x.b = append(x.b, '0', d.letter)
+		}
+	}
 	first := len(x.b)
 	if u != 0 || d.precision != 0 {
 		x.b = strconv.AppendUint(x.b, u, base)

@@ -38,8 +38,6 @@ type matcher struct {
 	captures [maxCaptures]capture
 }
 
-func (m *matcher) fail(msg string) { m.t.Error(msg) }
-
 // step accounts for work.
 func (m *matcher) step(cost int) {
 	if m.cost += cost; m.cost >= costPerLook {
@@ -78,7 +76,7 @@ func (m *matcher) classEnd(p int) int {
 		return m.setEnd(p)
 	case '%':
 		if p+1 == len(pat) {
-			m.fail("malformed pattern (ends with '%')")
+			m.t.Error("malformed pattern (ends with '%')")
 		}
 		return p + 2
 	}
@@ -98,7 +96,7 @@ func (m *matcher) setEnd(p int) int {
 		p++
 	}
 	if p >= len(pat) {
-		m.fail("malformed pattern (missing ']')")
+		m.t.Error("malformed pattern (missing ']')")
 	}
 	m.step(p - from)
 	return p + 1
@@ -107,7 +105,7 @@ func (m *matcher) setEnd(p int) int {
 // match matches m.pat[p:] at s and returns where the match ends, or -1.
 func (m *matcher) match(s, p, depth int) int {
 	if depth == 0 {
-		m.fail("pattern too complex")
+		m.t.Error("pattern too complex")
 	}
 	for p < len(m.pat) {
 		m.step(itemCost)
@@ -180,7 +178,7 @@ func (m *matcher) special(s, p int) (int, int) {
 	case 'f':
 		p++
 		if p >= len(m.pat) || m.pat[p] != '[' {
-			m.fail("missing '[' after '%f' in pattern")
+			m.t.Error("missing '[' after '%f' in pattern")
 		}
 		var before, after byte
 		if s > 0 {
@@ -202,7 +200,7 @@ func (m *matcher) special(s, p int) (int, int) {
 // balance matches %bxy. p is behind the b.
 func (m *matcher) balance(s, p int) int {
 	if p+1 >= len(m.pat) {
-		m.fail("unbalanced pattern")
+		m.t.Error("unbalanced pattern")
 	}
 	opening, closing, depth := m.pat[p], m.pat[p+1], 1
 	if s >= len(m.src) || m.src[s] != opening {
@@ -226,7 +224,7 @@ func (m *matcher) balance(s, p int) int {
 func (m *matcher) again(s int, digit byte) int {
 	i := int(digit) - '1'
 	if i < 0 || i >= m.level || m.captures[i].n == open {
-		m.fail("invalid capture index")
+		m.t.Error("invalid capture index")
 	}
 	c := m.captures[i]
 	if c.n < 0 {
@@ -274,7 +272,7 @@ func (m *matcher) least(s, p, end, depth int) int {
 // open begins a capture. p is behind the bracket.
 func (m *matcher) open(s, p, depth int) int {
 	if m.level >= maxCaptures {
-		m.fail("too many captures")
+		m.t.Error("too many captures")
 	}
 	c := capture{int32(s), open}
 	if p < len(m.pat) && m.pat[p] == ')' {
@@ -304,7 +302,7 @@ func (m *matcher) close(s, p, depth int) int {
 		}
 		return r
 	}
-	m.fail("invalid pattern capture")
+	m.t.Error("invalid pattern capture")
 	return -1
 }
 
@@ -313,14 +311,14 @@ func (m *matcher) close(s, p, depth int) int {
 func (m *matcher) bounds(i, from, to int) (first, last int) {
 	if i >= m.level {
 		if i != 0 {
-			m.fail("invalid capture index")
+			m.t.Error("invalid capture index")
 		}
 		return from, to
 	}
 	c := m.captures[i]
 	switch c.n {
 	case open:
-		m.fail("unfinished capture")
+		m.t.Error("unfinished capture")
 	case position:
 		return int(c.from), position
 	}

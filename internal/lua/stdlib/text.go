@@ -62,11 +62,7 @@ func (x *text) grow(n int) {
 	if need > lua.MaxString {
 		x.t.Error("resulting string too large")
 	}
-	size := 2 * cap(x.b)
-	if cap(x.b) > 1<<20 {
-		size = cap(x.b) + cap(x.b)/2
-	}
-	size = min(max(size, need, newBuffer), lua.MaxString)
+	size := min(max(2*cap(x.b), need, newBuffer), lua.MaxString)
 	x.account(size)
 	b := make([]byte, len(x.b), size)
 	copy(b, x.b)
