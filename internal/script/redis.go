@@ -131,11 +131,14 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// maxLogged is how many bytes of its arguments redis.log writes.
+const maxLogged = 64 << 10
+
 func (s *State) log(t *lua.Thread) int {
 	if t.Top() < 2 {
 		return refuse(t, "redis.log() requires two arguments or more.")
 	}
-	level, ok := lua.ToNumber(t.Arg(1))
+	level, ok := t.ToNumber(t.Arg(1))
 	switch {
 	case !ok:
 		return refuse(t, "First argument must be a number (log level).")
@@ -143,9 +146,11 @@ func (s *State) log(t *lua.Thread) int {
 		return refuse(t, "Invalid log level.")
 	}
 	var parts []string
+	room := maxLogged
 	for _, v := range t.Args(2) {
 		if str, ok := lua.ToText(v); ok {
-			t.Grow(len(str) + 1)
+			str = str[:min(len(str), room)]
+			room -= len(str)
 			parts = append(parts, str)
 		}
 	}
@@ -157,7 +162,7 @@ func (s *State) setresp(t *lua.Thread) int {
 	if t.Top() != 1 {
 		return refuse(t, "redis.setresp() requires one argument.")
 	}
-	n, _ := lua.ToNumber(t.Arg(1))
+	n, _ := t.ToNumber(t.Arg(1))
 	if n = float64(int(n)); n != 2 && n != 3 {
 		return refuse(t, "RESP version must be 2 or 3.")
 	}
@@ -169,7 +174,7 @@ func (s *State) setRepl(t *lua.Thread) int {
 	if t.Top() != 1 {
 		return refuse(t, "redis.set_repl() requires one argument.")
 	}
-	n, _ := lua.ToNumber(t.Arg(1))
+	n, _ := t.ToNumber(t.Arg(1))
 	if int(n)&^ReplAll != 0 {
 		return refuse(t, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or "+
 			"REPL_NONE.")

@@ -106,6 +106,15 @@ func TestStartAllocatesNothing(t *testing.T) {
 	require.LessOrEqual(t, n, 1.0, "but for the reply of the command")
 }
 
+// TestLongLogs checks that a script cannot have much written to the log at once.
+func TestLongLogs(t *testing.T) {
+	f := &fake{}
+	h := newHost(f)
+	eval(t, h, "local s = ('x'):rep(1e6) redis.log(redis.LOG_NOTICE, 'a', s, s, s)")
+	require.Len(t, f.logs, 1)
+	require.Len(t, f.logs[0], 64<<10+3)
+}
+
 // TestErrorsAreCopies checks that an error outlives the request that it quotes.
 func TestErrorsAreCopies(t *testing.T) {
 	h := newHost(&fake{})
