@@ -50,8 +50,8 @@ func (s *State) interrupt() error {
 	err := s.caller.Interrupt()
 	s.calling = false
 	s.looked = time.Now()
-	if s.debug != nil {
-		s.debug.overtime(s.looked)
+	if s.debug != nil && err == nil {
+		err = s.debug.overtime(s.looked)
 	}
 	return err
 }
