@@ -96,11 +96,11 @@ func (s *State) errorReply(t *lua.Thread) int {
 		return push(t, lua.TableValue(errorTable("ERR wrong number or type of arguments")))
 	}
 	t.Grow(len(str) + 4)
-	str = strings.TrimRight(strings.TrimPrefix(str, "-"), "\r\n")
-	if !strings.Contains(str, " ") {
-		str = "ERR " + str // every error has a code
+	code, msg, ok := strings.Cut(strings.TrimPrefix(cString(str), "-"), " ")
+	if !ok {
+		code, msg = "ERR", code // every error has a code
 	}
-	return push(t, lua.TableValue(errorTable(str)))
+	return push(t, lua.TableValue(errorTable(code+" "+strings.Trim(msg, "\r\n"))))
 }
 
 func (s *State) statusReply(t *lua.Thread) int {
