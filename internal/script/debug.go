@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -34,6 +35,8 @@ const (
 	// maxDebugArgs bounds the words of a command, and their length in bytes.
 	maxDebugArgs = 1024
 	maxBreaks    = 64
+	// askLimit is how often it is looked, without a limit, whether the client is there.
+	askLimit = 5 * time.Second
 )
 
 // debugger is a session.
@@ -51,6 +54,7 @@ type debugger struct {
 	resumed time.Time     // when the script was last told to go on
 	limit   time.Duration // for how long it may run then; 0: no limit
 	late    bool          // it has
+	asked   time.Time     // when it was last looked whether the client is there
 	maxLen  int           // 0: no limit
 	trimmed bool          // the client knows how to change that
 	last    map[*lua.Thread][]place
@@ -88,7 +92,7 @@ func (h *Host) Debug(body []byte, o DebugOptions, run func(sc *Script)) error {
 
 // hook is called when a line begins, and when a jump has led into one.
 func (d *debugger) hook(t *lua.Thread, line int) {
-	if source, _, _ := t.Position(0); !strings.Contains(source, "user_script") {
+	if source, _, _ := t.Position(0); !isScript(source) {
 		return
 	}
 	if !d.begins(t, line) {
@@ -113,8 +117,7 @@ func (d *debugger) hook(t *lua.Thread, line int) {
 	d.show(line)
 	d.send()
 	if !d.prompt(t) && late {
-		t.Raise(lua.TableValue(errorTable(
-			"ERR timeout during Lua debugging with client closing connection")))
+		t.Raise(lua.String(d.s.L.End(errDebugGone).Error())) // no pcall catches it
 	}
 	d.resumed = time.Now()
 }
@@ -134,9 +137,38 @@ func (d *debugger) begins(t *lua.Thread, line int) bool {
 	return pc == 0 || pc <= last.pc || line != last.line
 }
 
-// overtime notes when the script has run for too long since it was told to go on.
-func (d *debugger) overtime(now time.Time) {
+// overtime notes when the script has run for too long since it was told to go on. It then stops at
+// the next line. Code that has no such lines, that of the command eval and what a script loads, ends
+// when the client has gone.
+func (d *debugger) overtime(now time.Time) error {
 	d.late = d.limit > 0 && now.Sub(d.resumed) >= d.limit
+	source, _, _ := d.s.L.Current().Position(0)
+	if now.Sub(later(d.resumed, d.asked)) < cmp.Or(d.limit, askLimit) || isScript(source) {
+		return nil
+	}
+	d.asked = now
+	if d.read() {
+		return nil
+	}
+	return errDebugGone
+}
+
+// read reads what the client has sent meanwhile. It reports whether the client is there.
+func (d *debugger) read() bool {
+	buf := make([]byte, 1024)
+	n, err := d.conn.Read(buf)
+	d.in = append(d.in, buf[:n]...)
+	return (n > 0 || err == nil) && len(d.in) <= 1<<20
+}
+
+// isScript reports whether lines of a chunk with this name are shown.
+func isScript(source string) bool { return strings.Contains(source, "user_script") }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // breakpoint implements redis.breakpoint.
@@ -260,4 +292,7 @@ type debugError string
 
 func (e debugError) Error() string { return string(e) }
 
-const errDebugProtocol = debugError("protocol error")
+const (
+	errDebugProtocol = debugError("protocol error")
+	errDebugGone     = debugError("ERR timeout during Lua debugging with client closing connection")
+)

@@ -104,8 +104,17 @@ func TestDebugEnds(t *testing.T) {
 	got := debug(t, &fake{}, "while true do end", time.Millisecond, "c", "s", "c", "a")
 	require.Contains(t, got, "> c\n* Stopped at 1, stop reason = timeout reached, infinite loop?\n"+
 		"-> 1   while true do end\n> s\n* Stopped at 1, stop reason = step over\n")
-	got = debug(t, &fake{}, "while true do end", time.Millisecond)
-	require.Contains(t, got, "ERR timeout during Lua debugging with client closing connection")
+	for src, command := range map[string]string{"while true do end": "c",
+		"while true do pcall(function() while true do end end) end": "c",
+		"loadstring('while true do end')()":                         "c",
+		"pcall(loadstring('while true do end'))":                    "c",
+		"return 1":                                                  "e while true do end",
+	} {
+		got = debug(t, &fake{}, src, time.Millisecond, command)
+		require.Contains(t, got, "ERR timeout during Lua debugging with client closing connection")
+	}
+	got = debug(t, &fake{}, "return 1", 0, "m 0", "e ('x'):rep(5000000)")
+	require.Less(t, len(got), 1<<20+1000)
 }
 
 // TestDebugLines checks at which lines a script stops: those at which Redis does.

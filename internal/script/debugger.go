@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"godwit/internal/lua"
 	"godwit/internal/lua/compiler"
@@ -34,19 +35,16 @@ In scripts, redis.debug(...) shows values, and redis.breakpoint() stops before t
 
 // prompt serves the client until the script is to go on. It reports whether the client is there.
 func (d *debugger) prompt(t *lua.Thread) bool {
-	buf := make([]byte, 1024)
 	for {
 		argv, err := d.command()
 		if err != nil {
 			t.Raise(lua.TableValue(errorTable("ERR " + err.Error())))
 		}
 		if argv == nil {
-			n, err := d.conn.Read(buf)
-			if n <= 0 && err != nil || len(d.in) > 1<<20 {
+			if !d.read() {
 				d.step, d.breaks = false, nil
 				return false
 			}
-			d.in = append(d.in, buf[:n]...)
 			continue
 		}
 		if d.execute(t, strings.ToLower(argv[0]), argv[1:]) {
@@ -184,7 +182,7 @@ func (d *debugger) removeBreak(line int) {
 func (d *debugger) trace(t *lua.Thread) {
 	for level := range t.Levels() {
 		source, line, ok := t.Position(level)
-		if !ok || !strings.Contains(source, "user_script") {
+		if !ok || !isScript(source) {
 			continue
 		}
 		which, name := "From", t.FunctionName(level)
@@ -247,8 +245,12 @@ func (d *debugger) eval(t *lua.Thread, code string) {
 		d.log("<error> " + err.Error())
 		return
 	}
+	d.resumed = time.Now()
 	v, ok := t.Evaluate(lua.ClosureValue(f))
 	if !ok {
+		if d.s.L.Ended() != nil {
+			t.Raise(v)
+		}
 		msg, _ := d.s.errorText(v)
 		d.log("<error> " + strings.TrimPrefix(msg, "ERR "))
 		return

@@ -27,7 +27,8 @@ func describe(b *strings.Builder, v lua.Value, depth int) {
 	}
 	switch v.Kind() {
 	case lua.KindString:
-		b.Write(resp.AppendQuoted(nil, v.Borrow()))
+		text := v.Borrow()
+		b.Write(resp.AppendQuoted(nil, text[:min(len(text), maxDescribing)]))
 	case lua.KindNumber:
 		b.Write(lua.AppendG(nil, v.Num(), 6))
 	case lua.KindNil, lua.KindBool:

@@ -96,11 +96,11 @@ func (s *State) errorReply(t *lua.Thread) int {
 		return push(t, lua.TableValue(errorTable("ERR wrong number or type of arguments")))
 	}
 	t.Grow(len(str) + 4)
-	str = strings.TrimRight(strings.TrimPrefix(str, "-"), "\r\n")
-	if !strings.Contains(str, " ") {
-		str = "ERR " + str // every error has a code
+	code, msg, ok := strings.Cut(strings.TrimPrefix(cString(str), "-"), " ")
+	if !ok {
+		code, msg = "ERR", code // every error has a code
 	}
-	return push(t, lua.TableValue(errorTable(str)))
+	return push(t, lua.TableValue(errorTable(code+" "+strings.Trim(msg, "\r\n"))))
 }
 
 func (s *State) statusReply(t *lua.Thread) int {
@@ -131,6 +131,9 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// maxLogged is how many bytes of its arguments redis.log writes.
+const maxLogged = 64 << 10
+
 func (s *State) log(t *lua.Thread) int {
 	if t.Top() < 2 {
 		return refuse(t, "redis.log() requires two arguments or more.")
@@ -143,9 +146,11 @@ func (s *State) log(t *lua.Thread) int {
 		return refuse(t, "Invalid log level.")
 	}
 	var parts []string
+	room := maxLogged
 	for _, v := range t.Args(2) {
 		if str, ok := lua.ToText(v); ok {
-			t.Grow(len(str) + 1)
+			str = str[:min(len(str), room)]
+			room -= len(str)
 			parts = append(parts, str)
 		}
 	}

@@ -50,8 +50,8 @@ func (s *State) interrupt() error {
 	err := s.caller.Interrupt()
 	s.calling = false
 	s.looked = time.Now()
-	if s.debug != nil {
-		s.debug.overtime(s.looked)
+	if s.debug != nil && err == nil {
+		err = s.debug.overtime(s.looked)
 	}
 	return err
 }
@@ -114,21 +114,39 @@ func (s *State) failed(v lua.Value, name string) (r Result) {
 // errorText returns the text of an uncaught error, and whether a command has counted it. The text
 // shares no bytes with the script's strings.
 func (s *State) errorText(v lua.Value) (msg string, counted bool) {
+	var text, known lua.Value
+	t := v.Table()
+	if t != nil {
+		text, known = s.errorField(t, s.keys.err), s.errorField(t, s.keys.counted)
+	}
 	if err := s.L.Ended(); err != nil {
 		if err == lua.ErrMemory {
 			return "ERR " + err.Error(), false
 		}
 		return err.Error(), false
 	}
-	t := v.Table()
 	if t == nil {
 		return "ERR " + display(v), false
 	}
-	msg, ok := lua.ToText(s.keys.err.of(t))
+	msg, ok := lua.ToText(text)
 	if !ok {
 		msg = "ERR unknown error"
 	}
-	return strings.Clone(msg), s.keys.counted.of(t).Kind() == lua.KindBool
+	return strings.Clone(msg), known.Kind() == lua.KindBool
+}
+
+// errorField returns a field of an error, metamethods included. It is nil if they fail.
+func (s *State) errorField(t *lua.Table, k key) lua.Value {
+	if v := k.of(t); !v.IsNil() || t.Metatable == nil {
+		return v
+	}
+	defer func(f failure) { s.failure = f }(s.failure)
+	index := lua.Native{Fn: func(t *lua.Thread) int { return t.Return(t.Index(t.Arg(1), t.Arg(2))) }}
+	v, ok := s.L.Current().Evaluate(lua.NativeValue(&index), lua.TableValue(t), k.v)
+	if !ok {
+		return lua.Nil
+	}
+	return v
 }
 
 // display formats any value for a message.

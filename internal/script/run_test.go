@@ -106,6 +106,35 @@ func TestStartAllocatesNothing(t *testing.T) {
 	require.LessOrEqual(t, n, 1.0, "but for the reply of the command")
 }
 
+// TestLongLogs checks that a script cannot have much written to the log at once.
+func TestLongLogs(t *testing.T) {
+	f := &fake{}
+	h := newHost(f)
+	eval(t, h, "local s = ('x'):rep(1e6) redis.log(redis.LOG_NOTICE, 'a', s, s, s)")
+	require.Len(t, f.logs, 1)
+	require.Len(t, f.logs[0], 64<<10+3)
+}
+
+// TestErrorFields checks that the fields of an uncaught error are looked up with metamethods. The
+// results are those of Redis 8.0.6, where it does not crash.
+func TestErrorFields(t *testing.T) {
+	h := newHost(&fake{})
+	for index, want := range map[string]string{
+		"{err = 'q'}":                                                "q",
+		"function(t, k) return k .. '!' end":                         "err!",
+		"function(t, k) return k == 'err' and 7 or nil end":          "7",
+		"function(t, k) error('no') end":                             "ERR unknown error",
+		"function(t, k) return {} end":                               "ERR unknown error",
+		"setmetatable({}, {__index = function() return 'deep' end})": "deep",
+	} {
+		src := "error(setmetatable({}, {__index = " + index + "}))"
+		require.Equal(t, "-"+want+" script: "+script.Digest([]byte(src))+", on @user_script:1.\r\n",
+			eval(t, h, src), src)
+	}
+	require.Contains(t, eval(t, newHost(&fake{stop: errors.New("ERR time")}),
+		"error(setmetatable({}, {__index = function() while true do end end}))"), "-ERR time ")
+}
+
 // TestErrorsAreCopies checks that an error outlives the request that it quotes.
 func TestErrorsAreCopies(t *testing.T) {
 	h := newHost(&fake{})

@@ -95,7 +95,7 @@ func (s *Server) debugApart(cl *engine.Client, argv [][]byte) (err error) {
 // sessions are the processes that run.
 type sessions struct {
 	mu   sync.Mutex
-	runs map[*os.Process]bool
+	runs map[*os.Process]string // with its folder
 }
 
 // start begins a session. Its folder is removed when it ends.
@@ -117,9 +117,9 @@ func (d *sessions) start(dir string, conn *os.File, command []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.runs == nil {
-		d.runs = map[*os.Process]bool{}
+		d.runs = map[*os.Process]string{}
 	}
-	d.runs[cmd.Process] = true
+	d.runs[cmd.Process] = dir
 	go func() {
 		defer crash.Guard("debugging a script")()
 		_, _ = in.Write(command) // the process says what it misses
@@ -133,12 +133,13 @@ func (d *sessions) start(dir string, conn *os.File, command []byte) error {
 	return nil
 }
 
-// kill ends all sessions.
+// kill ends all sessions and removes their folders.
 func (d *sessions) kill() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for p := range d.runs {
+	for p, dir := range d.runs {
 		_ = p.Kill() // it may have ended
+		_ = os.RemoveAll(dir)
 	}
 }
 
