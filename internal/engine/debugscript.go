@@ -45,11 +45,15 @@ type console struct {
 // Write implements io.Writer.
 func (c console) Write(b []byte) (int, error) { return c.conn.Write(b) }
 
-// Read implements io.Reader. It returns 0 if nothing has come for some time.
+// Read implements io.Reader. It returns 0 if nothing has come for some time, io.EOF if the client
+// has gone, and any other error if the script must end.
 func (c console) Read(b []byte) (int, error) {
 	n, err := c.conn.Read(b)
-	if n > 0 || err != nil {
-		return n, err
+	switch {
+	case n > 0:
+		return n, nil
+	case err != nil:
+		return 0, io.EOF
 	}
 	return 0, c.e.handOver(c.e.script.run)
 }

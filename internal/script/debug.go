@@ -35,6 +35,11 @@ const (
 	// maxDebugArgs bounds the words of a command, and their length in bytes.
 	maxDebugArgs = 1024
 	maxBreaks    = 64
+	// maxPending is how much a client may send ahead, in bytes.
+	maxPending = 1 << 20
+	// maxThreads is of how many coroutines it is known which lines they run. They take memory that
+	// does not count as the script's.
+	maxThreads = 1000
 	// askLimit is how often it is looked, without a limit, whether the client is there.
 	askLimit = 5 * time.Second
 )
@@ -55,6 +60,7 @@ type debugger struct {
 	limit   time.Duration // for how long it may run then; 0: no limit
 	late    bool          // it has
 	asked   time.Time     // when it was last looked whether the client is there
+	lost    error         // why the client cannot be written to
 	maxLen  int           // 0: no limit
 	trimmed bool          // the client knows how to change that
 	last    map[*lua.Thread][]place
@@ -65,6 +71,9 @@ type place struct{ pc, line int }
 
 // DebugOptions say how to debug a script.
 type DebugOptions struct {
+	// Conn is the connection with the client. Read returns 0 without an error if nothing has come
+	// for some time, and io.EOF if the client has gone: the script goes on without it, for Limit.
+	// Any other error ends the script, as one of Caller.Interrupt does.
 	Conn io.ReadWriter
 	// Limit is for how long the script may run before it stops by itself. 0 sets no limit.
 	Limit time.Duration
@@ -117,16 +126,22 @@ func (d *debugger) hook(t *lua.Thread, line int) {
 	d.show(line)
 	d.send()
 	if !d.prompt(t) && late {
-		t.Raise(lua.String(d.s.L.End(errDebugGone).Error())) // no pcall catches it
+		d.end(t, errDebugGone)
 	}
 	d.resumed = time.Now()
 }
+
+// end ends the script: no pcall catches it.
+func (d *debugger) end(t *lua.Thread, err error) { t.Raise(lua.String(d.s.L.End(err).Error())) }
 
 // begins reports whether a line begins, as Lua sees it: a function begins, a jump has led back, or
 // the line is not the one before.
 func (d *debugger) begins(t *lua.Thread, line int) bool {
 	depth, pc := t.Place()
 	seen := d.last[t]
+	if seen == nil && len(d.last) == maxThreads {
+		clear(d.last) // a line that one of them has not finished begins again
+	}
 	for len(seen) <= depth {
 		seen = append(seen, place{-1, -1})
 	}
@@ -138,27 +153,40 @@ func (d *debugger) begins(t *lua.Thread, line int) bool {
 }
 
 // overtime notes when the script has run for too long since it was told to go on. It then stops at
-// the next line. Code that has no such lines, that of the command eval and what a script loads,
-// ends when the client has gone.
+// the next line. Where no such line comes, because there is no limit or the code is that of the
+// command eval or what a script loads, it ends when the client has gone.
 func (d *debugger) overtime(now time.Time) error {
 	d.late = d.limit > 0 && now.Sub(d.resumed) >= d.limit
+	if now.Sub(later(d.resumed, d.asked)) < cmp.Or(d.limit, askLimit) {
+		return nil
+	}
 	source, _, _ := d.s.L.Current().Position(0)
-	if now.Sub(later(d.resumed, d.asked)) < cmp.Or(d.limit, askLimit) || isScript(source) {
+	if d.late && isScript(source) {
 		return nil
 	}
 	d.asked = now
-	if d.read() {
-		return nil
-	}
-	return errDebugGone
+	return d.gone(d.read())
 }
 
-// read reads what the client has sent meanwhile. It reports whether the client is there.
-func (d *debugger) read() bool {
+// gone returns the error that ends a script whose client cannot be read from, nil if it can.
+func (d *debugger) gone(err error) error {
+	if err == io.EOF {
+		return errDebugGone
+	}
+	return err
+}
+
+// read reads what the client has sent meanwhile. Its error is one of DebugOptions.Conn.
+func (d *debugger) read() error {
+	if d.lost != nil || len(d.in) > maxPending {
+		return io.EOF
+	}
 	buf := make([]byte, 1024)
 	n, err := d.conn.Read(buf)
-	d.in = append(d.in, buf[:n]...)
-	return (n > 0 || err == nil) && len(d.in) <= 1<<20
+	if d.in = append(d.in, buf[:n]...); n > 0 {
+		return nil // the next one says more
+	}
+	return err
 }
 
 // isScript reports whether lines of a chunk with this name are shown.
@@ -222,7 +250,9 @@ func (d *debugger) send() {
 		b = append(append(append(b, '+'), l...), "\r\n"...)
 	}
 	d.out = d.out[:0]
-	_, _ = d.conn.Write(b) // that the client is gone shows when it is read from
+	if d.lost == nil {
+		_, d.lost = d.conn.Write(b) // it has waited for the client, which does not read or is gone
+	}
 }
 
 // show lists a line of the source.
@@ -293,6 +323,6 @@ type debugError string
 func (e debugError) Error() string { return string(e) }
 
 const (
-	errDebugProtocol = debugError("protocol error")
+	errDebugProtocol = debugError("ERR protocol error")
 	errDebugGone     = debugError("ERR timeout during Lua debugging with client closing connection")
 )

@@ -2,6 +2,8 @@ package script_test
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -18,12 +20,14 @@ import (
 // console is the client of a debugging session: it sends commands, and notes what it gets.
 type console struct {
 	commands []string
+	end      error // what reading ends with; nil: io.EOF
+	deaf     bool  // it does not read
 	out      strings.Builder
 }
 
 func (c *console) Read(b []byte) (int, error) {
 	if len(c.commands) == 0 {
-		return 0, io.EOF
+		return 0, cmp.Or(c.end, io.EOF)
 	}
 	var w resp.Writer
 	words := strings.Fields(c.commands[0])
@@ -38,6 +42,10 @@ func (c *console) Read(b []byte) (int, error) {
 
 // Write notes the lines without their framing.
 func (c *console) Write(b []byte) (int, error) {
+	if c.deaf {
+		c.out.WriteString("deaf\n")
+		return 0, os.ErrDeadlineExceeded
+	}
 	head, lines, _ := bytes.Cut(b, []byte("\r\n"))
 	n, err := strconv.Atoi(string(head[1:]))
 	if err != nil || bytes.Count(lines, []byte("\r\n")) != n {
@@ -50,8 +58,11 @@ func (c *console) Write(b []byte) (int, error) {
 }
 
 func debug(t *testing.T, f *fake, src string, limit time.Duration, commands ...string) string {
+	return debugWith(t, f, src, limit, &console{commands: commands})
+}
+
+func debugWith(t *testing.T, f *fake, src string, limit time.Duration, c *console) string {
 	h := newHost(f)
-	c := &console{commands: commands}
 	var w resp.Writer
 	keys := [][]byte{[]byte("k")}
 	o := script.DebugOptions{Conn: c, Limit: limit}
@@ -115,6 +126,35 @@ func TestDebugEnds(t *testing.T) {
 	}
 	got = debug(t, &fake{}, "return 1", 0, "m 0", "e ('x'):rep(5000000)")
 	require.Less(t, len(got), 1<<20+1000)
+}
+
+// TestDebugEndsForGood checks that no script goes on when the server says that it must end, when the
+// client sends what is no command, and when it does not read.
+func TestDebugEndsForGood(t *testing.T) {
+	killed := errors.New("ERR killed")
+	for _, src := range []string{
+		"local a = 1\nredis.call('set', 'k', 1)\nreturn 5",
+		"while true do\n pcall(function()\n while true do end end) end",
+		"local f = function()\n while true do end end\nwhile true do xpcall(f, f) end",
+		"while true do\n coroutine.wrap(function()\n pcall(error) end)() end",
+	} {
+		for _, commands := range [][]string{nil, {"s"}, {"s", "e redis.breakpoint()"},
+			{"r set k 1", "s", "s"}, {"b 2", "c"}} {
+			for _, limit := range []time.Duration{0, time.Millisecond} {
+				c := &console{commands: commands, end: killed}
+				got := debugWith(t, &fake{}, src, limit, c)
+				require.Contains(t, got, "<endsession>\n-ERR killed", "%s %q", src, commands)
+			}
+		}
+		for _, limit := range []time.Duration{0, time.Millisecond} {
+			c := &console{commands: []string{"s", ""}, end: killed}
+			got := debugWith(t, &fake{}, src, limit, c)
+			require.Contains(t, got, "<endsession>\n-ERR protocol error", src)
+		}
+	}
+	c := &console{commands: []string{"p", "p", "p"}, deaf: true}
+	got := debugWith(t, &fake{}, "while true do\n pcall(error) end", time.Millisecond, c)
+	require.True(t, strings.HasPrefix(got, "deaf\n-ERR timeout during Lua debugging"), got)
 }
 
 // TestDebugLines checks at which lines a script stops: those at which Redis does.

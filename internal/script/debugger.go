@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,17 +39,24 @@ func (d *debugger) prompt(t *lua.Thread) bool {
 	for {
 		argv, err := d.command()
 		if err != nil {
-			t.Raise(lua.TableValue(errorTable("ERR " + err.Error())))
+			d.end(t, err)
 		}
-		if argv == nil {
-			if !d.read() {
+		if argv == nil || d.lost != nil {
+			switch err := d.read(); err {
+			case nil:
+				continue
+			case io.EOF:
 				d.step, d.breaks = false, nil
 				return false
+			default:
+				d.end(t, err)
 			}
-			continue
 		}
 		if d.execute(t, strings.ToLower(argv[0]), argv[1:]) {
 			return true
+		}
+		if d.s.L.Ended() != nil {
+			d.end(t, nil)
 		}
 		d.send()
 	}
@@ -248,9 +256,6 @@ func (d *debugger) eval(t *lua.Thread, code string) {
 	d.resumed = time.Now()
 	v, ok := t.Evaluate(lua.ClosureValue(f))
 	if !ok {
-		if d.s.L.Ended() != nil {
-			t.Raise(v)
-		}
 		msg, _ := d.s.errorText(v)
 		d.log("<error> " + strings.TrimPrefix(msg, "ERR "))
 		return
