@@ -23,14 +23,18 @@ func debugSession(dir string) int {
 		return fail(err.Error() + "\n")
 	}
 	defer log.Close()
-	if err := runDebugSession(cfg, log); err != nil {
+	session, err := server.NewDebugSession(dir, os.Stdin)
+	if err == nil {
+		err = runDebugSession(session, cfg, log)
+	}
+	if err != nil {
 		log.Warning("The debugging session ended: %s", logging.OSError(err))
 		return 1
 	}
 	return 0
 }
 
-func runDebugSession(cfg *config.Config, log *logging.Logger) error {
+func runDebugSession(d *server.DebugSession, cfg *config.Config, log *logging.Logger) error {
 	if err := os.Chdir(cfg.Dir); err != nil {
 		return err
 	}
@@ -47,5 +51,5 @@ func runDebugSession(cfg *config.Config, log *logging.Logger) error {
 	if err := store.Open(func() {}); err != nil {
 		return err
 	}
-	return server.DebugSession(e, os.Stdin)
+	return d.Run(e)
 }

@@ -7,9 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 
 	"godwit/internal/crash"
 	"godwit/internal/engine"
@@ -18,7 +16,8 @@ import (
 // A session of SCRIPT DEBUG YES changes nothing in the server: it runs in a process of its own. A
 // Go process cannot fork, so this program is started anew, in a folder that has a snapshot of the
 // data set and a configuration with all directives and users. It gets the client's connection as
-// file 3 and the command on its standard input. It answers, runs the script, and ends.
+// file 3 and the command on its standard input, which ends with the server. It removes the folder
+// once it has read it, answers, runs the script, and ends.
 
 const (
 	// DebugArg is the argument that makes this program run a session. The folder follows.
@@ -62,23 +61,23 @@ func (s *Server) debugApart(cl *engine.Client, argv [][]byte) (err error) {
 		return err
 	}
 	defer f.Close()
-	dir, err := os.MkdirTemp(".", "temp-debug-")
+	if err := s.debugging.room(); err != nil {
+		return err
+	}
+	dir, err := newFolder()
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.RemoveAll(dir)
+			dir.remove()
 		}
 	}()
-	if dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
-	if err = s.eng.SaveAside(filepath.Join(dir, debugSnapshot)); err != nil {
+	if err = s.eng.SaveAside(dir.file(debugSnapshot)); err != nil {
 		return err
 	}
 	text := []byte(s.eng.ConfigText())
-	if err = os.WriteFile(filepath.Join(dir, debugConfig), text, 0o600); err != nil {
+	if err = os.WriteFile(dir.file(debugConfig), text, 0o600); err != nil {
 		return err
 	}
 	user := []byte(cl.UserName())
@@ -92,63 +91,33 @@ func (s *Server) debugApart(cl *engine.Client, argv [][]byte) (err error) {
 	return err
 }
 
-// sessions are the processes that run.
-type sessions struct {
-	mu   sync.Mutex
-	runs map[*os.Process]string // with its folder
+// DebugSession is the session that this process runs.
+type DebugSession struct {
+	command debugCommand
+	dir     string
 }
 
-// start begins a session. Its folder is removed when it ends.
-func (d *sessions) start(dir string, conn *os.File, command []byte) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
+// NewDebugSession reads what the session in the folder is to do from in, which the server keeps
+// open. When the server ends, in does, and so does this process.
+func NewDebugSession(dir string, in io.Reader) (*DebugSession, error) {
+	d := &DebugSession{dir: dir}
+	if err := json.NewDecoder(in).Decode(&d.command); err != nil {
+		removeFolder(dir) // the server has ended
+		return nil, err
 	}
-	cmd := exec.Command(self, DebugArg, dir)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.ExtraFiles = []*os.File{conn}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.runs == nil {
-		d.runs = map[*os.Process]string{}
-	}
-	d.runs[cmd.Process] = dir
 	go func() {
-		defer crash.Guard("debugging a script")()
-		_, _ = in.Write(command) // the process says what it misses
-		_ = in.Close()
-		_ = cmd.Wait()
-		_ = os.RemoveAll(dir)
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.runs, cmd.Process)
+		defer crash.Guard("waiting for the end of the server")()
+		_, _ = io.Copy(io.Discard, in)
+		removeFolder(dir)
+		os.Exit(1)
 	}()
-	return nil
+	return d, nil
 }
 
-// kill ends all sessions and removes their folders.
-func (d *sessions) kill() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for p, dir := range d.runs {
-		_ = p.Kill() // it may have ended
-		_ = os.RemoveAll(dir)
-	}
-}
-
-// DebugSession runs the session of this process. The data set is loaded.
-func DebugSession(e *engine.Engine, in io.Reader) error {
-	var command debugCommand
-	if err := json.NewDecoder(in).Decode(&command); err != nil {
-		return err
-	}
+// Run runs the session. The data set is loaded: the folder, in which it is, goes.
+func (d *DebugSession) Run(e *engine.Engine) error {
+	removeFolder(d.dir)
+	command := &d.command
 	nc, err := net.FileConn(os.NewFile(debugFile, "client"))
 	if err != nil {
 		return err
