@@ -128,8 +128,8 @@ func TestDebugEnds(t *testing.T) {
 	require.Less(t, len(got), 1<<20+1000)
 }
 
-// TestDebugEndsForGood checks that no script goes on when the server says that it must end, when the
-// client sends what is no command, and when it does not read.
+// TestDebugEndsForGood checks that no script goes on when the server says that it must end, when
+// the client sends what is no command, and when it does not read.
 func TestDebugEndsForGood(t *testing.T) {
 	killed := errors.New("ERR killed")
 	for _, src := range []string{

@@ -21,6 +21,7 @@ const loadTime = 500 * time.Millisecond
 type Functions struct {
 	*State
 	LibrarySet
+	joining  *LibrarySet // that a library is being loaded into, besides the own one; nil: none
 	kept     kept
 	deadline time.Time // of the library that is being loaded; zero: none
 	// loadEnv are the globals of a library's code outside of functions: only a table redis.
@@ -68,8 +69,13 @@ func (f *Functions) roots(visit func(lua.Value)) {
 	if f.loading != nil {
 		f.loading.callbacks(visit)
 	}
-	for _, l := range f.libraries {
-		l.callbacks(visit)
+	for _, set := range []*LibrarySet{&f.LibrarySet, f.joining} {
+		if set == nil {
+			continue
+		}
+		for _, l := range set.libraries {
+			l.callbacks(visit)
+		}
 	}
 }
 
@@ -208,6 +214,10 @@ func (f *Functions) Load(code []byte, o LoadOptions) (*Library, error) {
 
 // LoadInto does what Load does, for a set that is being assembled for Join.
 func (f *Functions) LoadInto(set *LibrarySet, code []byte, o LoadOptions) (*Library, error) {
+	if set != &f.LibrarySet {
+		f.joining = set
+		defer func() { f.joining = nil }()
+	}
 	l, err := f.compileLibrary(code, set, o)
 	if err != nil {
 		return nil, err
