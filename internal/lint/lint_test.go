@@ -45,6 +45,7 @@ var sameLayer = map[string][]string{
 	"internal/hll":       {"internal/murmur"},
 
 	"internal/lua/compiler": {"internal/lua/bytecode", "internal/lua/number"},
+	"internal/lua/redislib": {"internal/lua/number"},
 	"internal/lua/stdlib":   {"internal/lua/number"},
 }
 

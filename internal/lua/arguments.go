@@ -48,8 +48,10 @@ func (t *Thread) parsed(n int) float64 {
 }
 
 // Int returns argument n as an integer, as C converts a double to ptrdiff_t on x86-64.
-func (t *Thread) Int(n int) int {
-	f := t.Number(n)
+func (t *Thread) Int(n int) int { return Truncate(t.Number(n)) }
+
+// Truncate converts a double to a 64-bit integer as C does on x86-64.
+func Truncate(f float64) int {
 	if f >= -1<<63 && f < 1<<63 {
 		return int(f)
 	}
@@ -99,11 +101,14 @@ func (t *Thread) Any(n int) Value {
 	return t.Arg(n)
 }
 
-// PushString pushes a new string. Its bytes are copied, and accounted for.
-func (t *Thread) PushString(b []byte) {
+// NewString returns a string with a copy of b. It is accounted for.
+func (t *Thread) NewString(b []byte) Value {
 	t.Grow(len(b))
-	t.Push(t.s.NewString(b))
+	return t.s.NewString(b)
 }
+
+// PushString pushes a new string. Its bytes are copied, and accounted for.
+func (t *Thread) PushString(b []byte) { t.Push(t.NewString(b)) }
 
 // ToText converts a string or a number as Lua does.
 func ToText(v Value) (string, bool) {
@@ -184,6 +189,22 @@ func (t *Thread) RawSet(tab *Table, key, v Value) { must(t.rawPut(tab, key, v)) 
 // RawSetInt does tab[i] = v without metamethods.
 func (t *Thread) RawSetInt(tab *Table, i int, v Value) { must(t.rawPut(tab, Int(i), v)) }
 
+// PopElement gives a table the last value of the stack as element i, and removes the value.
+func (t *Thread) PopElement(tab *Table, i int) {
+	if err := tab.setInt(i, t.stack[t.top-1], &t.s.Budget); err != nil {
+		must(t.stop(err))
+	}
+	t.top--
+	t.Spend(1)
+}
+
+// PopPair gives a table the last two values of the stack, a key and its value, and removes them.
+func (t *Thread) PopPair(tab *Table) {
+	t.RawSet(tab, t.stack[t.top-2], t.stack[t.top-1])
+	t.top -= 2
+	t.Spend(1)
+}
+
 // Less returns a < b, metamethods included.
 func (t *Thread) Less(a, b Value) bool {
 	r, ok := t.less(a, b)
@@ -221,3 +242,7 @@ func (t *Thread) NewTable(array, hash int) *Table {
 	t.Grow(tableBytes(array, hash))
 	return t.s.parts.table(array, nodesFor(hash))
 }
+
+// NewArray returns a table whose array is as large as if n elements had been set one by one. The
+// elements may be stored in Array.
+func (t *Thread) NewArray(n int) *Table { return t.NewTable(nodesFor(n), 0) }

@@ -19,7 +19,12 @@ func (t *Thread) raiseValue(v Value) bool {
 }
 
 // raise begins to raise an error with the position of the running function.
-func (t *Thread) raise(msg string) bool { return t.raiseValue(String(t.position() + msg)) }
+func (t *Thread) raise(msg string) bool {
+	if err := t.s.Grow(len(msg)); err != nil { // it may quote a string of the script
+		return t.stop(err)
+	}
+	return t.raiseValue(String(t.position() + msg))
+}
 
 // stop begins to end the script.
 func (t *Thread) stop(err error) bool { return t.raiseValue(String(err.Error())) }
@@ -85,7 +90,12 @@ func (t *Thread) Throw(v Value) int {
 
 // Error raises an error with the position of the function that called the running one. It does not
 // return.
-func (t *Thread) Error(msg string) { t.Raise(String(t.Where(1) + msg)) }
+func (t *Thread) Error(msg string) {
+	if err := t.s.Grow(len(msg)); err != nil {
+		msg = err.Error()
+	}
+	t.Raise(String(t.Where(1) + msg))
+}
 
 // ArgError raises the error for a wrong argument. It does not return.
 func (t *Thread) ArgError(n int, what string) {

@@ -24,7 +24,10 @@ func (t *Thread) enter(c *Closure, at int, want int, kind frameKind) bool {
 	p := c.fn
 	base, args := at+1, t.top-at-1
 	if p.vararg {
-		base = t.spreadArgs(p, at, args)
+		var ok bool
+		if base, ok = t.spreadArgs(p, at, args); !ok {
+			return false
+		}
 	}
 	if base+slack > len(t.stack) && !t.fits(base) {
 		return false
@@ -45,11 +48,11 @@ func (t *Thread) enter(c *Closure, at int, want int, kind frameKind) bool {
 }
 
 // spreadArgs puts the parameters of a function with variable arguments behind all arguments. It
-// returns where its registers begin.
-func (t *Thread) spreadArgs(p *Function, at, args int) int {
-	base := max(t.top, at+1+p.params)
+// returns where its registers begin. If there is no room, an error is being raised.
+func (t *Thread) spreadArgs(p *Function, at, args int) (base int, ok bool) {
+	base = max(t.top, at+1+p.params)
 	if base+slack > len(t.stack) && !t.fits(base) {
-		return base // enter sees it again
+		return base, false
 	}
 	t.s.Left -= args / valuesPerStep
 	for i := t.top; i < base; i++ {
@@ -62,14 +65,17 @@ func (t *Thread) spreadArgs(p *Function, at, args int) int {
 	t.stack[base+p.params] = Nil // the local arg, if nothing uses it
 	if p.needsArg {
 		rest := t.stack[at+1+p.params : at+1+max(args, p.params)]
+		if err := t.s.Grow(tableBytes(len(rest), 1)); err != nil {
+			return base, t.stop(err)
+		}
 		t.stack[base+p.params] = TableValue(t.argTable(rest))
 	}
-	return base
+	return base, true
 }
 
 // argTable returns the table arg of a function with variable arguments.
 func (t *Thread) argTable(args []Value) *Table {
-	tab := NewTable(len(args), 1)
+	tab := t.s.parts.table(len(args), 1)
 	for i, v := range args {
 		tab.SetInt(i+1, v)
 	}

@@ -34,8 +34,8 @@ func (s *State) StackBytes() int { return s.Main.bytes() + s.parts.bytes() }
 func (s *State) Trim() {
 	s.text = nil
 	s.parts.trim()
-	if t := s.Main; len(t.stack) > 2*slack || len(t.frames) > 8 {
-		t.stack, t.frames = make([]Value, 2*slack), make([]frame, 8)
+	if t := s.Main; len(t.stack) > 2*slack || len(t.frames) > startFrames {
+		t.stack, t.frames = make([]Value, 2*slack), make([]frame, startFrames)
 	}
 }
 

@@ -152,6 +152,26 @@ func TestDeadTablesAreGarbage(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
+// TestHiddenMemoryCounts checks that errors that quote long strings, and the table arg, count.
+func TestHiddenMemoryCounts(t *testing.T) {
+	for name, body := range map[string]string{
+		"errors": "local ok, e = pcall(quote, s) t[i] = e",
+		"arg":    "t[i] = old(s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)",
+	} {
+		s := bounded()
+		s.Globals.SetString("quote", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
+			t.Error("this is wrong: " + t.String(1))
+			return 0
+		}}))
+		err := run(t, s, `
+			local function old(...) return arg end
+			local s, t = 'x', {}
+			for i = 1, 12 do s = s .. s end
+			for i = 1, 20000 do `+body+` end`)
+		require.EqualError(t, err, "not enough memory", name)
+	}
+}
+
 // TestLongWorkTakesTime checks that what takes long in one instruction counts as it should: here, as
 // a thousand steps or more in each of 1,000 turns.
 func TestLongWorkTakesTime(t *testing.T) {

@@ -16,8 +16,8 @@ const (
 	// mostElements bounds what is kept.
 	mostElements = 1 << 10
 	classes      = exact + 6
-	// keptParts bounds how many parts of each size are kept.
-	keptParts = 8
+	// keptElements bounds how many elements the parts of each class that are kept have together.
+	keptElements = 2 << 10
 	// keptTables is how many tables of a run are free at its end.
 	keptTables = 64
 )
@@ -33,10 +33,7 @@ type recycler struct {
 }
 
 // stashes are lists of parts, by their sizes.
-type stashes[E any] [classes]struct {
-	n    int
-	list [keptParts][]E
-}
+type stashes[E any] [classes][][]E
 
 // classOf returns the class of parts of n elements, or -1.
 func classOf(n int) int {
@@ -52,10 +49,10 @@ func classOf(n int) int {
 // take returns an empty part of n > 0 elements.
 func (all *stashes[E]) take(n int) []E {
 	if class := classOf(n); class >= 0 {
-		if s := &all[class]; s.n > 0 {
-			s.n--
-			part := s.list[s.n]
-			s.list[s.n] = nil
+		if last := len(all[class]) - 1; last >= 0 {
+			part := all[class][last]
+			all[class][last] = nil
+			all[class] = all[class][:last]
 			return part
 		}
 	}
@@ -68,18 +65,17 @@ func (all *stashes[E]) give(part []E) {
 	if class < 0 || len(part) != cap(part) {
 		return
 	}
-	if s := &all[class]; s.n < keptParts {
+	if (len(all[class])+1)*len(part) <= keptElements {
 		clear(part)
-		s.list[s.n] = part
-		s.n++
+		all[class] = append(all[class], part)
 	}
 }
 
 // bytes returns the size of the parts, of which an element takes each bytes.
 func (all *stashes[E]) bytes(each int) (n int) {
-	for class := range all {
-		if s := &all[class]; s.n > 0 {
-			n += s.n * len(s.list[0]) * each
+	for _, parts := range all {
+		if len(parts) > 0 {
+			n += len(parts) * len(parts[0]) * each
 		}
 	}
 	return n

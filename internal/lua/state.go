@@ -14,9 +14,6 @@ type State struct {
 	text    []byte // buffer for strings being made
 	arena   arena
 	spare   []stacks
-
-	shapes   *shapes   // see PopPairs
-	interned *interned // see Intern
 }
 
 // Hooks are what the host adds. All may be nil.

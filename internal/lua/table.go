@@ -73,6 +73,9 @@ func (t *Table) Bytes() int {
 	return headBytes + len(t.array)*valueBytes + len(t.nodes)*nodeBytes
 }
 
+// Array returns the array part of the table: the values of the keys from 1 on.
+func (t *Table) Array() []Value { return t.array }
+
 // Get returns the value of key k, or nil.
 func (t *Table) Get(k Value) Value {
 	if p := t.find(k); p != nil {

@@ -73,8 +73,8 @@ func (t *Table) NextIndex(i int) (next int, k, v Value) {
 	return 0, Nil, Nil
 }
 
-// cursor returns the number at which NextIndex continues after key k, which has the hash. It reports
-// whether the table has, or had, the key.
+// cursor returns the number at which NextIndex continues after key k, which has the hash. It
+// reports whether the table has, or had, the key.
 func (t *Table) cursor(k Value, hash uint32) (i int, ok bool) {
 	if k.n == bitsNil {
 		return 0, true

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"errors"
 	"io"
 	"net"
@@ -32,7 +33,7 @@ var errNotOverTLS = errors.New("SCRIPT DEBUG YES is not offered over TLS, SYNC i
 
 // debugCommand is what a session runs.
 type debugCommand struct {
-	User  string
+	User  []byte // a name may be any bytes, which a JSON string is not
 	DB    int
 	Proto int
 	Args  [][]byte
@@ -80,7 +81,8 @@ func (s *Server) debugApart(cl *engine.Client, argv [][]byte) (err error) {
 	if err = os.WriteFile(filepath.Join(dir, debugConfig), text, 0o600); err != nil {
 		return err
 	}
-	command, err := json.Marshal(debugCommand{cl.UserName(), cl.DB().ID(), cl.W.Proto, argv})
+	user := []byte(cl.UserName())
+	command, err := json.Marshal(debugCommand{user, cl.DB().ID(), cl.W.Proto, argv})
 	if err != nil {
 		return err
 	}
@@ -154,9 +156,13 @@ func DebugSession(e *engine.Engine, in io.Reader) error {
 	defer nc.Close()
 	e.Enter()
 	defer e.Release()
+	user := e.Users().Get(string(command.User))
+	if user == nil { // a client without a user may do everything
+		return fmt.Errorf("the user %q does not exist", command.User)
+	}
 	cl := e.NewClient(debugConn{nc})
 	cl.W.Stage, cl.W.Proto = nil, command.Proto
-	cl.Debug, cl.User, cl.Authenticated = engine.DebugSync, e.Users().Get(command.User), true
+	cl.Debug, cl.User, cl.Authenticated = engine.DebugSync, user, true
 	e.SelectDB(cl, command.DB)
 	e.Exec(cl, command.Args)
 	_, _ = nc.Write(cl.W.Buf) // the client may have gone

@@ -166,23 +166,28 @@ func (l *lexer) lexToken(c byte) token {
 }
 
 func (l *lexer) operator(c byte) token {
-	if c == '.' && l.dot(1) {
-		if l.pos += 2; !l.dot(0) {
-			return token{kind: tkConcat}
+	k := kind(c)
+	switch n := l.at(1); {
+	case c == '=' && n == '=':
+		k = tkEq
+	case c == '<' && n == '=':
+		k = tkLe
+	case c == '>' && n == '=':
+		k = tkGe
+	case c == '~' && n == '=':
+		k = tkNe
+	case c == '.' && l.dot(1):
+		k = tkConcat
+		if l.dot(2) {
+			k = tkDots
+			l.pos++
 		}
+	default:
 		l.pos++
-		return token{kind: tkDots}
+		return token{kind: k}
 	}
-	if l.at(1) == '=' {
-		for k := tkDots; k <= tkNe; k++ {
-			if text := k.String(); strings.HasPrefix(l.src[l.pos:], text) {
-				l.pos += len(text)
-				return token{kind: k}
-			}
-		}
-	}
-	l.pos++
-	return token{kind: kind(c)}
+	l.pos += 2
+	return token{kind: k}
 }
 
 // dot reports whether a dot is i places ahead. A zero byte counts as one: Lua looks for the byte

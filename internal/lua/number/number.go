@@ -9,115 +9,138 @@ import (
 	"godwit/internal/strtod"
 )
 
-// Parse reads a number as Lua converts a string: decimal or hexadecimal, with white space around
-// it. It accepts what C's strtod does and no other form of Go's. As in C, a zero byte ends s. ok is
-// false if s is no number.
+// Parse reads a number as Lua converts a string: with white space around it. As in C, a zero byte
+// ends s. ok is false if s is no number.
 func Parse(s string) (n float64, ok bool) {
 	if i := strings.IndexByte(s, 0); i >= 0 {
 		s = s[:i]
 	}
 	s = strings.Trim(s, " \t\n\r\v\f")
-	if s == "" {
-		return 0, false
-	}
-	digits, neg := s, false
-	if s[0] == '-' || s[0] == '+' {
-		digits, neg = s[1:], s[0] == '-'
-	}
-	n, ok = unsigned(digits)
-	if neg {
-		n = -n
-	}
-	return n, ok
+	n, size := Prefix(s)
+	return n, size > 0 && size == len(s)
 }
 
-func unsigned(s string) (float64, bool) {
+// Prefix reads the number that begins s, as C's strtod does without white space: decimal or
+// hexadecimal, an infinity or a NaN. It returns its size in bytes, or 0 if there is none.
+func Prefix(s string) (n float64, size int) {
+	digits, sign := s, 1.0
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		digits = s[1:]
+		if s[0] == '-' {
+			sign = -1
+		}
+	}
+	n, size = unsigned(digits)
+	if size == 0 {
+		return 0, 0
+	}
+	return math.Copysign(n, sign), size + len(s) - len(digits)
+}
+
+func unsigned(s string) (n float64, size int) {
+	if n, size := short(s); size > 0 {
+		return n, size
+	}
 	if len(s) > 2 && s[0] == '0' && s[1]|32 == 'x' {
-		if n, ok := hexInt(s[2:]); ok {
-			return n, true
-		}
-		return hexFloat(s)
-	}
-	if n, ok := smallInt(s); ok {
-		return n, true
-	}
-	for i := range len(s) {
-		c := s[i]
-		mayFollow := c|32 == 'e' || c == '+' || c == '-'
-		if !isDigit(c) && c != '.' && (i == 0 || !mayFollow) {
-			return word(s)
+		if size := scan(s, 2, true); size > 0 {
+			text := s[:size]
+			if !strings.ContainsAny(text, "pP") {
+				text += "p0" // Go wants an exponent
+			}
+			n, _ := strtod.ParseFloat(text)
+			return n, size
 		}
 	}
-	n, err := strtod.ParseFloat(s)
-	return n, err == nil || math.IsInf(n, 0)
+	if size := scan(s, 0, false); size > 0 {
+		n, _ := strtod.ParseFloat(s[:size]) // beyond the range: an infinity or zero, as in C
+		return n, size
+	}
+	return word(s)
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// smallInt reads an integer that needs no rounding.
-func smallInt(s string) (float64, bool) {
-	if s == "" || len(s) > 15 {
-		return 0, false
-	}
-	n := int64(0)
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return 0, false
+// short reads a number of up to 15 digits without an exponent. Its digits and its power of ten are
+// exact, so the quotient is rounded once. The size is 0 if the number is another.
+func short(s string) (n float64, size int) {
+	v, digits, point, i := 0, 0, -1, 0
+	for ; i < len(s); i++ {
+		c := s[i]
+		if c == '.' && point < 0 {
+			point = i
+			continue
 		}
-		n = n*10 + int64(s[i]-'0')
+		if !isDigit(c) {
+			break
+		}
+		if digits++; digits > 15 {
+			return 0, 0
+		}
+		v = v*10 + int(c-'0')
 	}
-	return float64(n), true
+	if digits == 0 || i < len(s) && (s[i]|32 == 'e' || s[i]|32 == 'x') {
+		return 0, 0
+	}
+	if point >= 0 {
+		return float64(v) / math.Pow10(i-point-1), i
+	}
+	return float64(v), i
+}
+
+// scan returns the end of the digits, the fraction and the exponent that begin at i, or 0 if there
+// are no digits. After hexadecimal digits the exponent follows a p.
+func scan(s string, i int, hex bool) int {
+	digits, points, mark := 0, 0, byte('e')
+	if hex {
+		mark = 'p'
+	}
+	for ; i < len(s); i++ {
+		c := s[i]
+		if isDigit(c) || hex && 'a' <= c|32 && c|32 <= 'f' {
+			digits++
+		} else if points++; c != '.' || points > 1 {
+			break
+		}
+	}
+	if digits == 0 {
+		return 0
+	}
+	if i == len(s) || s[i]|32 != mark {
+		return i
+	}
+	exponent := s[i+1:]
+	if exponent != "" && (exponent[0] == '-' || exponent[0] == '+') {
+		exponent = exponent[1:]
+	}
+	rest := strings.TrimLeft(exponent, "0123456789")
+	if len(rest) == len(exponent) {
+		return i // what looks like an exponent is none
+	}
+	return len(s) - len(rest)
 }
 
 // word reads the numbers that strtod knows by name. A NaN may have a payload, nan(payload), which
 // does not matter.
-func word(s string) (float64, bool) {
-	s = strings.ToLower(s)
-	switch s {
-	case "inf", "infinity":
-		return math.Inf(1), true
-	case "nan":
-		return math.NaN(), true
+func word(s string) (n float64, size int) {
+	switch {
+	case hasName(s, "infinity"):
+		return math.Inf(1), 8
+	case hasName(s, "inf"):
+		return math.Inf(1), 3
+	case !hasName(s, "nan"):
+		return 0, 0
 	}
-	payload, ok := strings.CutPrefix(s, "nan(")
-	if payload, closed := strings.CutSuffix(payload, ")"); !ok || !closed ||
-		strings.Trim(payload, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		return 0, false
+	payload, _, closed := strings.Cut(s[3:], ")")
+	if closed && strings.HasPrefix(payload, "(") && strings.Trim(payload[1:], payloadBytes) == "" {
+		return math.NaN(), 4 + len(payload)
 	}
-	return math.NaN(), true
+	return math.NaN(), 3
 }
 
-// hexInt reads a hexadecimal integer that needs no rounding.
-func hexInt(s string) (float64, bool) {
-	if len(s) > 13 {
-		return 0, false
-	}
-	n := int64(0)
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case isDigit(c):
-			c -= '0'
-		case 'a' <= c|32 && c|32 <= 'f':
-			c = c | 32 - 'a' + 10
-		default:
-			return 0, false
-		}
-		n = n<<4 | int64(c)
-	}
-	return float64(n), true
-}
+const payloadBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-// hexFloat reads a hexadecimal number with a point or an exponent.
-func hexFloat(s string) (float64, bool) {
-	if strings.Contains(s, "_") {
-		return 0, false
-	}
-	if !strings.ContainsAny(s, "pP") {
-		s += "p0"
-	}
-	n, err := strtod.ParseFloat(s)
-	return n, err == nil || math.IsInf(n, 0)
+func hasName(s, name string) bool {
+	return len(s) >= len(name) && strings.EqualFold(s[:len(name)], name)
 }
 
 // Mod returns a % b as Lua 5.1 computes it: the result has the sign of b.

@@ -31,9 +31,20 @@ func TestParse(t *testing.T) {
 	}
 	for _, s := range []string{"", " ", "\x001", "x", "1_0", "0b1", "0o7", "1e", "0x", "0x.",
 		"0x.p1", "1 2", "--1", "- 1", "1.2.3", "0x1_0", "0x 1", "0x-1", ".", ".e1", "e1", "infinit",
-		"nan(", "nan)", "nan(-)", "+", "-"} {
+		"nan(", "nan)", "nan(-)", "\u0130nf", "+", "-"} {
 		_, ok := Parse(s)
 		require.False(t, ok, "%q", s)
+	}
+}
+
+// TestPrefix has where C's strtod stops.
+func TestPrefix(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "-": 0, "12x": 2, "-1.5.2": 4, "1e+": 1, "1e5e": 3,
+		"0x": 1, "0x.": 1, "-0xg": 2, "0x1p": 3, "0x1P-4p": 6, "infinit": 3, "Infinity1": 8,
+		"nan(a": 3, "nan(a_1)x": 8, "nan()": 5, "nan(-)": 3, "nan)": 3, ".": 0, ".5": 2, "5.e1": 4,
+		"1234567890123456x": 16, "123456789012345x": 15, "1\x00": 1, "+e": 0} {
+		_, size := Prefix(s)
+		require.Equal(t, want, size, s)
 	}
 }
 
@@ -56,12 +67,14 @@ func TestMod(t *testing.T) {
 
 // FuzzParse checks that numbers survive Go's shortest form and that nothing panics.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"1", "-0x1p-2", " .5e3 ", "inf", "nan(0)", "0x.8", "1e", "0xg"} {
+	for _, s := range []string{"1", "-0x1p-2", " .5e3 ", "inf", "nan(0)", "0x.8", "1e", "0xg",
+		"0\x00_"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		n, ok := Parse(s)
-		if ok && strings.ContainsAny(s, "_") && n == n {
+		read, _, _ := strings.Cut(s, "\x00")
+		if ok && strings.Contains(read, "_") && n == n {
 			t.Fatalf("%q is %v", s, n)
 		}
 	})

@@ -2,6 +2,7 @@ package redislib
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"godwit/internal/lua"
@@ -44,12 +45,12 @@ func newCJSON(null *lua.Userdata) *lua.Table {
 		function{"encode", j.encode},
 		function{"decode", j.decode},
 		function{"encode_sparse_array", j.encodeSparseArray},
-		function{"encode_max_depth", j.integerSetting(&j.encodeDepth, math.MaxInt32)},
-		function{"decode_max_depth", j.integerSetting(&j.decodeDepth, math.MaxInt32)},
-		function{"encode_number_precision", j.integerSetting(&j.precision, 14)},
-		function{"encode_keep_buffer", j.boolSetting(&j.keepBuffer)},
-		function{"encode_invalid_numbers", j.encodeInvalidNumbers},
-		function{"decode_invalid_numbers", j.boolSetting(&j.decodeInvalid)},
+		function{"encode_max_depth", integerSetting(&j.encodeDepth, math.MaxInt32)},
+		function{"decode_max_depth", integerSetting(&j.decodeDepth, math.MaxInt32)},
+		function{"encode_number_precision", integerSetting(&j.precision, 14)},
+		function{"encode_keep_buffer", enumSetting(&j.keepBuffer)},
+		function{"encode_invalid_numbers", enumSetting(&j.encodeInvalid, "off", "on", "null")},
+		function{"decode_invalid_numbers", enumSetting(&j.decodeInvalid)},
 		function{"new", func(t *lua.Thread) int {
 			t.Grow(instanceBytes)
 			t.Push(lua.TableValue(newCJSON(null)))
@@ -73,7 +74,7 @@ func settings(t *lua.Thread, n int) {
 	t.SetTop(n)
 }
 
-func (j *cjson) integerSetting(setting *int, limit int) func(*lua.Thread) int {
+func integerSetting(setting *int, limit int) func(*lua.Thread) int {
 	return func(t *lua.Thread) int {
 		settings(t, 1)
 		return integerOption(t, 1, setting, 1, limit)
@@ -84,7 +85,7 @@ func (j *cjson) integerSetting(setting *int, limit int) func(*lua.Thread) int {
 // names the first argument.
 func integerOption(t *lua.Thread, n int, setting *int, low, high int) int {
 	if !t.Arg(n).IsNil() {
-		v := int(int32(integer(t, n)))
+		v := int(int32(t.Int(n)))
 		if v < low || v > high {
 			t.ArgError(1, "expected integer between "+strconv.Itoa(low)+" and "+strconv.Itoa(high))
 		}
@@ -94,10 +95,10 @@ func integerOption(t *lua.Thread, n int, setting *int, low, high int) int {
 	return 1
 }
 
-func (j *cjson) boolSetting(setting *int) func(*lua.Thread) int {
+func enumSetting(setting *int, choices ...string) func(*lua.Thread) int {
 	return func(t *lua.Thread) int {
 		settings(t, 1)
-		return enumOption(t, 1, setting)
+		return enumOption(t, 1, setting, choices...)
 	}
 }
 
@@ -111,7 +112,10 @@ func enumOption(t *lua.Thread, n int, setting *int, choices ...string) int {
 			*setting = invalidOn
 		}
 	default:
-		*setting = choice(t, n, choices)
+		s := cString(t.String(n))
+		if *setting = slices.Index(choices, s); *setting < 0 {
+			t.ArgError(n, "invalid option '"+s+"'")
+		}
 	}
 	if *setting <= invalidOn {
 		t.Push(lua.Bool(*setting == invalidOn))
@@ -121,27 +125,10 @@ func enumOption(t *lua.Thread, n int, setting *int, choices ...string) int {
 	return 1
 }
 
-// choice does what luaL_checkoption does.
-func choice(t *lua.Thread, n int, choices []string) int {
-	s := cString(t.String(n))
-	for i, c := range choices {
-		if c == s {
-			return i
-		}
-	}
-	t.ArgError(n, "invalid option '"+s+"'")
-	return 0
-}
-
 func (j *cjson) encodeSparseArray(t *lua.Thread) int {
 	settings(t, 3)
 	enumOption(t, 1, &j.sparseConvert)
 	integerOption(t, 2, &j.sparseRatio, 0, math.MaxInt32)
 	integerOption(t, 3, &j.sparseSafe, 0, math.MaxInt32)
 	return 3
-}
-
-func (j *cjson) encodeInvalidNumbers(t *lua.Thread) int {
-	settings(t, 1)
-	return enumOption(t, 1, &j.encodeInvalid, "off", "on", "null")
 }

@@ -1,210 +1,202 @@
 package redislib
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"strconv"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/number"
 )
 
-// fail raises the error that something else was expected than what is at pos. The names of tokens
-// are those of lua-cjson, because they appear in its errors.
-func (d *jsonDecoder) fail(want string) {
-	found, at := "", 0
-	if d.wrong == "" {
-		c := d.peek()
-		at = d.pos
-		found = d.token(c)
+// Tokens are named by a byte that they begin with. The others stand for themselves.
+const (
+	tokenEnd     = 0
+	tokenString  = '"'
+	tokenNumber  = '0'
+	tokenBoolean = 't'
+	tokenNull    = 'n'
+	tokenWrong   = '?'
+)
+
+// tokenNames are those of lua-cjson, because they appear in its errors.
+var tokenNames = map[byte]string{'{': "T_OBJ_BEGIN", '}': "T_OBJ_END", '[': "T_ARR_BEGIN",
+	']': "T_ARR_END", ':': "T_COLON", ',': "T_COMMA", tokenEnd: "T_END", tokenString: "T_STRING",
+	tokenNumber: "T_NUMBER", tokenBoolean: "T_BOOLEAN", tokenNull: "T_NULL"}
+
+// at returns a byte of the text, or the zero that ends it.
+func (d *jsonDecoder) at(i int) byte {
+	if i < len(d.s) {
+		return d.s[i]
 	}
-	if d.wrong != "" {
-		found, at = d.wrong, d.pos
-	}
-	d.t.Error("Expected " + want + " but found " + found + " at character " + strconv.Itoa(at+1))
+	return 0
 }
 
-// token returns the name of the token that begins with c, or sets wrong.
-func (d *jsonDecoder) token(c byte) string {
+// next reads the next token.
+func (d *jsonDecoder) next() {
+	c := d.at(d.pos)
+	for ; c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = d.at(d.pos) {
+		d.pos++
+	}
+	d.start = d.pos
 	switch c {
-	case '{':
-		return "T_OBJ_BEGIN"
-	case '}':
-		return "T_OBJ_END"
-	case '[':
-		return "T_ARR_BEGIN"
-	case ']':
-		return "T_ARR_END"
-	case ':':
-		return "T_COLON"
-	case ',':
-		return "T_COMMA"
+	case '{', '}', '[', ']', ':', ',':
+		d.set(c, lua.Nil, 1)
 	case 0:
-		return "T_END"
+		d.set(tokenEnd, lua.Nil, 0)
 	case '"':
 		d.string()
-		return "T_STRING"
-	}
-	switch {
-	case c == '-' || isDigit(c):
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if d.decodeInvalid == 0 && d.invalidNumber() {
+			d.setWrong("invalid number")
+			return
+		}
 		d.number()
-		return "T_NUMBER"
-	case d.skip("true"), d.skip("false"):
-		return "T_BOOLEAN"
-	case d.skip("null"):
-		return "T_NULL"
-	case d.isName(c):
-		d.slowNumber()
-		return "T_NUMBER"
+	default:
+		d.word(d.s[d.pos:])
 	}
-	d.wrong = "invalid token"
-	return ""
 }
 
-// isName reports whether c begins what only strtod takes for a number: with a plus, or by name.
-func (d *jsonDecoder) isName(c byte) bool {
-	return d.decodeInvalid != 0 && (c == '+' || c|0x20 == 'i' || c|0x20 == 'n') && !d.validNumber()
+// set makes a token of the next bytes.
+func (d *jsonDecoder) set(token byte, v lua.Value, size int) {
+	d.token, d.val = token, v
+	d.pos += size
 }
 
-// validNumber reports whether the number at pos begins as JSON allows. strtod also knows a plus,
-// hexadecimal digits, leading zeros and infinities.
-func (d *jsonDecoder) validNumber() bool {
-	i := d.pos
-	if d.at(i) == '+' {
-		return false
+// setWrong says what is wrong at pos.
+func (d *jsonDecoder) setWrong(what string) {
+	d.token, d.start, d.wrong = tokenWrong, d.pos, what
+}
+
+// word reads a token that begins with a letter, or what does not begin a token.
+func (d *jsonDecoder) word(rest string) {
+	switch {
+	case strings.HasPrefix(rest, "true"):
+		d.set(tokenBoolean, lua.True, 4)
+	case strings.HasPrefix(rest, "false"):
+		d.set(tokenBoolean, lua.False, 5)
+	case strings.HasPrefix(rest, "null"):
+		d.set(tokenNull, lua.UserdataValue(d.null), 4)
+	case d.decodeInvalid != 0 && d.invalidNumber():
+		d.number()
+	default:
+		d.setWrong("invalid token")
 	}
-	if d.at(i) == '-' {
-		i++
-	}
-	switch c := d.at(i); {
-	case c == '0':
-		next := d.at(i + 1)
-		return next|0x20 != 'x' && !isDigit(next)
-	case c <= '9':
+}
+
+// invalidNumber reports whether the text at pos is a number for strtod but not for JSON: it begins
+// with a plus, leading zeros or a hexadecimal prefix, or it is the name of an infinity or a NaN.
+func (d *jsonDecoder) invalidNumber() bool {
+	s := d.s[d.pos:]
+	if s[0] == '+' {
 		return true
 	}
-	_, n := strtodName(d.s, i, false)
-	return n == 0
-}
-
-// slowNumber reads what strtod would. It reports false if that is nothing, or not allowed.
-func (d *jsonDecoder) slowNumber() (lua.Value, bool) {
-	if d.decodeInvalid != 0 || d.validNumber() {
-		if f, used := numberAt(d.s[d.pos:]); used > 0 {
-			d.pos += used
-			return lua.Number(f), true
-		}
+	s = strings.TrimPrefix(s, "-")
+	if len(s) >= 2 && s[0] == '0' {
+		return isDigit(s[1]) || s[1]|0x20 == 'x'
 	}
-	d.wrong = "invalid number"
-	return lua.Nil, false
+	name := s[:min(len(s), 3)]
+	return strings.EqualFold(name, "inf") || strings.EqualFold(name, "nan")
 }
 
-// unescape reads the rest of a string with escapes, from its start behind the quote. It reports
-// false if something is wrong.
-func (d *jsonDecoder) unescape(start int) (lua.Value, bool) {
-	d.pos = start
-	w := writer{d.t}
-	buf := d.buf[:0]
+func (d *jsonDecoder) number() {
+	f, size := number.Prefix(d.s[d.pos:])
+	if size == 0 {
+		d.setWrong("invalid number")
+		return
+	}
+	d.set(tokenNumber, lua.Number(f), size)
+}
+
+// string reads a string.
+func (d *jsonDecoder) string() {
+	d.pos++
+	part := d.plain()
+	if d.at(d.pos+len(part)) == '"' {
+		d.t.Spend(len(part) / bytesPerStep)
+		d.set(tokenString, d.t.NewString([]byte(part)), len(part)+1)
+		return
+	}
+	w := writer{d.t, d.buf}
 	for {
-		d.t.Spend(1)
-		buf = w.reserve(buf, 8+utf8.UTFMax)
-		if len(d.s)-d.pos >= 8 {
-			eight := load8(d.s[d.pos : d.pos+8])
-			binary.LittleEndian.PutUint64(buf[len(buf):len(buf)+8], eight)
-			n := bits.TrailingZeros64(ends(eight)) / 8
-			buf = buf[:len(buf)+n]
-			if d.pos += n; n == 8 {
-				continue
-			}
-		}
-		switch c := d.at(d.pos); c {
+		w.text(part)
+		d.pos += len(part)
+		switch d.at(d.pos) {
 		case '"':
-			d.pos++
-			d.t.Grow(len(buf))
-			v := lua.String(string(buf)) // never NewString: shapes tell keys by their place
-			if d.buf = buf; cap(buf) > keptBuffer {
-				d.buf = nil
-			}
-			return v, true
+			d.set(tokenString, w.end(&d.buf), 1)
+			return
 		case 0:
-			d.wrong = "unexpected end of string"
-			return lua.Nil, false
-		case '\\':
-			var ok bool
-			if buf, ok = d.escape(buf); !ok {
-				return lua.Nil, false
-			}
-		default:
-			buf = append(buf, c)
-			d.pos++
+			d.setWrong("unexpected end of string")
+			return
 		}
+		if wrong := d.escape(&w); wrong != "" {
+			d.setWrong(wrong)
+			return
+		}
+		part = d.plain()
 	}
 }
 
-// escape reads an escape. It reports false if the escape is wrong.
-func (d *jsonDecoder) escape(buf []byte) ([]byte, bool) {
-	c := d.at(d.pos + 1)
-	if c == 'u' {
-		r, n := d.unicodeEscape()
-		if n == 0 {
-			d.wrong = "invalid unicode escape code"
-			return buf, false
+// plain returns the text from pos to the next quote, backslash or zero.
+func (d *jsonDecoder) plain() string {
+	s := d.s[d.pos:]
+	for i := range len(s) {
+		if c := s[i]; c == '"' || c == '\\' || c == 0 {
+			return s[:i]
 		}
-		d.pos += n
-		return utf8.AppendRune(buf, r), true
 	}
-	if c = unescapes[c]; c == 0 {
-		d.wrong = "invalid escape code"
-		return buf, false
-	}
-	d.pos += 2
-	return append(buf, c), true
+	return s
 }
 
 // unescapes has for the letter of a short escape what it stands for.
 var unescapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n',
 	'r': '\r', 't': '\t'}
 
-// unicodeEscape returns the character of one escape, or of a surrogate pair of two, and the length.
-func (d *jsonDecoder) unicodeEscape() (rune, int) {
-	r := d.hex4(d.pos + 2)
-	if r < 0 {
+// escape reads the escape at pos and adds what it stands for. It returns what is wrong with it.
+func (d *jsonDecoder) escape(w *writer) (wrong string) {
+	d.t.Spend(1)
+	c := d.at(d.pos + 1)
+	if c == 'u' {
+		r, size := d.unicodeEscape()
+		if size == 0 {
+			return "invalid unicode escape code"
+		}
+		w.reserve(utf8.UTFMax)
+		w.b = utf8.AppendRune(w.b, r)
+		d.pos += size
+		return ""
+	}
+	if unescapes[c] == 0 {
+		return "invalid escape code"
+	}
+	w.byte(unescapes[c])
+	d.pos += 2
+	return ""
+}
+
+// unicodeEscape returns the character of one escape, or of a surrogate pair of two, and the size of
+// the text, which is 0 if something is wrong.
+func (d *jsonDecoder) unicodeEscape() (r rune, size int) {
+	r, ok := d.codeUnit(d.pos)
+	if !ok {
 		return 0, 0
 	}
-	if r&0xf800 != 0xd800 {
+	if !utf16.IsSurrogate(r) {
 		return r, 6
 	}
-	if r&0x400 != 0 || d.at(d.pos+6) != '\\' || d.at(d.pos+7) != 'u' {
+	low, ok := d.codeUnit(d.pos + 6)
+	if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
 		return 0, 0
 	}
-	low := d.hex4(d.pos + 8)
-	if low < 0 || low&0xfc00 != 0xdc00 {
-		return 0, 0
-	}
-	return (r&0x3ff<<10 | low&0x3ff) + 0x10000, 12
+	return r, 12
 }
 
-// hex4 returns the value of four hexadecimal digits, or a negative number.
-func (d *jsonDecoder) hex4(i int) rune {
-	if i+4 > len(d.s) {
-		return -1
+// codeUnit reads the escape of a UTF-16 code unit at i.
+func (d *jsonDecoder) codeUnit(i int) (r rune, ok bool) {
+	if i+6 > len(d.s) || d.s[i:i+2] != `\u` {
+		return 0, false
 	}
-	s := d.s[i : i+4]
-	return rune(hexValues[s[0]])<<12 | rune(hexValues[s[1]])<<8 | rune(hexValues[s[2]])<<4 |
-		rune(hexValues[s[3]])
+	n, err := strconv.ParseUint(d.s[i+2:i+6], 16, 16)
+	return rune(n), err == nil
 }
-
-// hexValues has the values of hexadecimal digits, and -1 for other bytes.
-var hexValues = func() (v [256]int8) {
-	for c := range v {
-		switch {
-		case isDigit(byte(c)):
-			v[c] = int8(c - '0')
-		case isHex(byte(c)):
-			v[c] = int8(c | 0x20 - 'a' + 10)
-		default:
-			v[c] = -1
-		}
-	}
-	return v
-}()

@@ -3,6 +3,7 @@ package redislib
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 
 	"godwit/internal/lua"
 )
@@ -36,150 +37,99 @@ func (m *msgpack) pack(t *lua.Thread) int {
 	if 2*n > cStack {
 		t.ArgError(0, "Too many arguments for MessagePack pack.")
 	}
-	p := packer{writer{t}}
-	buf := m.buf[:0]
+	p := packer{writer{t, m.buf}}
 	for i := 1; i <= n; i++ {
-		buf = p.value(buf, t.Arg(i), 0)
+		p.value(t.Arg(i), 0)
 	}
-	m.buf = p.push(buf)
+	t.Push(p.end(&m.buf))
 	return 1
 }
 
 type packer struct{ writer }
 
-// msgpackHead is room for a number, or for what precedes a longer value.
-const msgpackHead = 9
-
-func (p packer) value(dst []byte, v lua.Value, depth int) []byte {
-	if v.IsString() {
-		s := v.Str()
-		dst = p.reserve(dst, msgpackHead+len(s))
-		if len(s) > block {
-			p.t.Spend(len(s) / bytesPerStep)
-		}
-		return append(appendMsgpackLen(dst, len(s), 0xa0, 31, 0xd9, 0xda), s...)
+func (p *packer) value(v lua.Value, depth int) {
+	switch kind := v.Kind(); {
+	case kind == lua.KindString:
+		p.length(v.Len(), 0xa0, 31, 0xd9, 0xda)
+		p.text(v.Str())
+	case kind == lua.KindNumber:
+		p.number(v.Num())
+	case kind == lua.KindTable && depth < msgpackDepth:
+		p.table(v.Table(), depth+1)
+	case v.Truthy() && kind == lua.KindBool:
+		p.byte(0xc3)
+	case kind == lua.KindBool:
+		p.byte(0xc2)
+	default:
+		p.byte(0xc0)
 	}
-	dst = p.reserve(dst, msgpackHead)
-	switch v.Kind() {
-	case lua.KindNumber:
-		return appendMsgpackNumber(dst, v.Num())
-	case lua.KindTable:
-		if depth < msgpackDepth {
-			return p.table(dst, v.Table(), depth+1)
-		}
-	case lua.KindBool:
-		if v.Truthy() {
-			return append(dst, 0xc3)
-		}
-		return append(dst, 0xc2)
-	}
-	return append(dst, 0xc0)
 }
 
-// table packs an array if the keys are 1 to n, else a map.
-func (p packer) table(dst []byte, t *lua.Table, depth int) []byte {
-	pairs, isArray := countPairs(t)
-	array, nodes := t.Array(), t.Nodes()
-	if isArray {
-		dst = appendMsgpackLen(dst, pairs, 0x90, 15, 0, 0xdc)
-		for i := range pairs {
-			p.loop(i, pairs)
-			if i < len(array) {
-				dst = p.value(dst, array[i], depth)
-			} else {
-				dst = p.value(dst, t.GetInt(i+1), depth)
-			}
+// table packs an array if the keys are 1 to n, else a map. The keys of an array must fit a C int,
+// as in the original.
+func (p *packer) table(t *lua.Table, depth int) {
+	n, largest := p.countKeys(t, math.MaxInt32)
+	if n == largest {
+		p.length(n, 0x90, 15, 0, 0xdc)
+		for i := 1; i <= n; i++ {
+			p.t.Spend(1)
+			p.value(t.GetInt(i), depth)
 		}
-		return dst
+		return
 	}
-	dst = appendMsgpackLen(dst, pairs, 0x80, 15, 0, 0xde)
-	for i, v := range array {
-		if p.loop(i, len(array)); !v.IsNil() {
-			dst = p.value(p.value(dst, lua.Int(i+1), depth), v, depth)
-		}
+	p.length(n, 0x80, 15, 0, 0xde)
+	for at, k, v := t.NextIndex(0); at != 0; at, k, v = t.NextIndex(at) {
+		p.t.Spend(1)
+		p.value(k, depth)
+		p.value(v, depth)
 	}
-	for i := range nodes {
-		p.loop(i, nodes)
-		if k, v := t.Node(i); !v.IsNil() {
-			dst = p.value(p.value(dst, k, depth), v, depth)
-		}
-	}
-	return dst
 }
 
-// countPairs counts a table's pairs and reports whether the keys are 1 to their number. The
-// keys of an array must fit a C int, as in the original.
-func countPairs(t *lua.Table) (pairs int, isArray bool) {
-	isArray = true
-	largest := 0
-	for i, v := range t.Array() {
-		if !v.IsNil() {
-			largest = i + 1
-			pairs++
-		}
-	}
-	for i := range t.Nodes() {
-		k, v := t.Node(i)
-		if v.IsNil() {
-			continue
-		}
-		pairs++
-		if !isArray {
-			continue
-		}
-		f := -1.0
-		if k.IsNumber() {
-			f = k.Num()
-		}
-		isArray = f > 0 && f <= math.MaxInt32 && f == math.Floor(f)
-		if isArray {
-			largest = max(largest, int(f))
-		}
-	}
-	return pairs, isArray && largest == pairs
-}
-
-// appendMsgpackLen appends the shortest tag for a length. fix holds lengths up to fixMax, tag8 one
-// byte (0: there is no such tag), tag16 two bytes, and the tag after tag16 four.
-func appendMsgpackLen(dst []byte, n int, fix byte, fixMax int, tag8, tag16 byte) []byte {
+// length writes the shortest tag for a length. fix holds lengths up to fixMax, tag8 one byte (0:
+// there is no such tag), tag16 two bytes, and the tag after tag16 four.
+func (p *packer) length(n int, fix byte, fixMax int, tag8, tag16 byte) {
 	switch {
 	case n <= fixMax:
-		return append(dst, fix|byte(n))
+		p.byte(fix | byte(n))
 	case n <= math.MaxUint8 && tag8 != 0:
-		return append(dst, tag8, byte(n))
+		p.tagged(tag8, uint64(n), 1)
 	case n <= math.MaxUint16:
-		return binary.BigEndian.AppendUint16(append(dst, tag16), uint16(n))
+		p.tagged(tag16, uint64(n), 2)
+	default:
+		p.tagged(tag16+1, uint64(n), 4)
 	}
-	return binary.BigEndian.AppendUint32(append(dst, tag16+1), uint32(n))
 }
 
-// appendMsgpackNumber appends a whole number in its shortest form. Any other number takes 4 bytes
-// if they hold it exactly, else 8.
-func appendMsgpackNumber(dst []byte, f float64) []byte {
-	n := truncate(f)
-	if float64(n) != f {
-		if float64(float32(f)) == f {
-			return binary.BigEndian.AppendUint32(append(dst, 0xca), math.Float32bits(float32(f)))
-		}
-		return binary.BigEndian.AppendUint64(append(dst, 0xcb), math.Float64bits(f))
-	}
-	switch {
-	case n >= -32 && n <= 127:
-		return append(dst, byte(n))
-	case n >= 0 && n <= math.MaxUint8:
-		return append(dst, 0xcc, byte(n))
-	case n >= 0 && n <= math.MaxUint16:
-		return binary.BigEndian.AppendUint16(append(dst, 0xcd), uint16(n))
-	case n >= 0 && n <= math.MaxUint32:
-		return binary.BigEndian.AppendUint32(append(dst, 0xce), uint32(n))
-	case n >= 0:
-		return binary.BigEndian.AppendUint64(append(dst, 0xcf), uint64(n))
-	case n >= math.MinInt8:
-		return append(dst, 0xd0, byte(n))
-	case n >= math.MinInt16:
-		return binary.BigEndian.AppendUint16(append(dst, 0xd1), uint16(n))
-	case n >= math.MinInt32:
-		return binary.BigEndian.AppendUint32(append(dst, 0xd2), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(dst, 0xd3), uint64(n))
+// tagged writes a tag and the low bytes of a number, the highest first. It writes eight bytes that
+// begin with these and keeps as many as there should be.
+func (p *packer) tagged(tag byte, n uint64, size int) {
+	p.reserve(1 + 8)
+	end := len(p.b)
+	head := p.b[end : end+9]
+	head[0] = tag
+	binary.BigEndian.PutUint64(head[1:], n<<(64-8*size))
+	p.b = p.b[:end+1+size]
 }
+
+// number writes a whole number in its shortest form. Any other number takes 4 bytes if they hold it
+// exactly, else 8.
+func (p *packer) number(f float64) {
+	n := lua.Truncate(f)
+	switch {
+	case float64(n) != f && float64(float32(f)) == f:
+		p.tagged(0xca, uint64(math.Float32bits(float32(f))), 4)
+	case float64(n) != f:
+		p.tagged(0xcb, math.Float64bits(f), 8)
+	case n >= -32 && n <= math.MaxInt8:
+		p.byte(byte(n))
+	case n >= 0:
+		size := sizeClass(bits.Len64(uint64(n)))
+		p.tagged(0xcc+size, uint64(n), 1<<size)
+	default:
+		size := sizeClass(bits.Len64(uint64(^n)) + 1)
+		p.tagged(0xd0+size, uint64(n), 1<<size)
+	}
+}
+
+// sizeClass returns the logarithm of the fewest bytes, 1, 2, 4 or 8, that hold so many bits.
+func sizeClass(n int) byte { return byte(bits.Len((uint(n) - 1) / 8)) }

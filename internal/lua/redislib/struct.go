@@ -36,31 +36,25 @@ func (f *structFormat) number(def int) int {
 	if f.s == "" || !isDigit(f.s[0]) {
 		return def
 	}
-	n := 0
-	for f.s != "" && isDigit(f.s[0]) {
-		d := int(f.s[0] - '0')
-		if n > math.MaxInt32/10 || n*10 > math.MaxInt32-d {
-			f.t.Error("integral size overflow")
-		}
-		n = n*10 + d
-		f.s = f.s[1:]
+	rest := strings.TrimLeft(f.s, "0123456789")
+	n, err := strconv.ParseInt(f.s[:len(f.s)-len(rest)], 10, 32)
+	if err != nil {
+		f.t.Error("integral size overflow")
 	}
-	return n
+	f.s = rest
+	return int(n)
 }
+
+// structSizes has the sizes of the options whose size is always the same.
+var structSizes = [256]uint8{'b': 1, 'B': 1, 'x': 1, 'h': 2, 'H': 2, 'f': 4, 'l': 8, 'L': 8,
+	'T': 8, 'd': 8}
 
 // next returns the next option, its size, and the padding that aligns it at a position.
 func (f *structFormat) next(pos int) (opt byte, size, padding int) {
 	opt = f.s[0]
 	f.s = f.s[1:]
+	size = int(structSizes[opt])
 	switch opt {
-	case 'b', 'B', 'x':
-		size = 1
-	case 'h', 'H':
-		size = 2
-	case 'f':
-		size = 4
-	case 'l', 'L', 'T', 'd':
-		size = 8
 	case 'c':
 		return opt, f.number(1), 0
 	case 'i', 'I':
@@ -120,47 +114,40 @@ func structSize(t *lua.Thread) int {
 func structPack(t *lua.Thread) int {
 	f := newStructFormat(t)
 	t.Push(lua.Nil) // as the original does: a missing value is nil in errors
-	w := writer{t}
-	var dst []byte
-	arg := 2
+	w := writer{t: t}
+	arg := 1
+	number := func() float64 {
+		arg++
+		return t.Number(arg)
+	}
 	for f.s != "" {
 		t.Spend(1)
-		opt, size, padding := f.next(len(dst))
-		dst = w.zeros(dst, padding)
+		opt, size, padding := f.next(len(w.b))
+		for range padding {
+			w.byte(0)
+		}
 		switch opt {
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
-			dst = f.appendInteger(w.reserve(dst, size), t.Number(arg), size)
-			arg++
-		case 'x':
-			dst = w.zeros(dst, 1)
+			f.write(&w, truncateUnsigned(number()), size)
 		case 'f':
-			bits := uint64(math.Float32bits(float32(t.Number(arg))))
-			dst = f.appendBits(w.reserve(dst, 4), bits, 4)
-			arg++
+			f.write(&w, uint64(math.Float32bits(float32(number()))), size)
 		case 'd':
-			dst = f.appendBits(w.reserve(dst, 8), math.Float64bits(t.Number(arg)), 8)
-			arg++
+			f.write(&w, math.Float64bits(number()), size)
 		case 'c', 's':
-			dst = w.appendStructString(dst, arg, opt, size)
 			arg++
+			writeStructString(&w, arg, opt, size)
+		case 'x':
+			w.byte(0)
 		default:
 			f.control(opt)
 		}
 	}
-	w.push(dst)
+	t.Push(w.end(new([]byte))) // the buffer is not used again
 	return 1
 }
 
-// zeros appends n zero bytes.
-func (w writer) zeros(dst []byte, n int) []byte {
-	dst = w.reserve(dst, n)
-	end := len(dst) + n
-	clear(dst[len(dst):end])
-	return dst[:end]
-}
-
-// appendStructString appends the first size bytes of an argument, or all if size is 0.
-func (w writer) appendStructString(dst []byte, arg int, opt byte, size int) []byte {
+// writeStructString writes the first size bytes of an argument, or all if size is 0.
+func writeStructString(w *writer, arg int, opt byte, size int) {
 	s := w.t.String(arg)
 	if size == 0 {
 		size = len(s)
@@ -169,40 +156,26 @@ func (w writer) appendStructString(dst []byte, arg int, opt byte, size int) []by
 		// The original names the argument after the faulty one.
 		w.t.ArgError(arg+1, "string too short")
 	}
-	dst = append(w.reserve(dst, size+1), s[:size]...)
+	w.text(s[:size])
 	if opt == 's' {
-		dst = append(dst, 0)
+		w.byte(0)
 	}
-	return dst
 }
 
-// appendInteger appends the low bytes of a number. Bytes beyond 64 bits are zero.
-func (f *structFormat) appendInteger(dst []byte, n float64, size int) []byte {
-	v := uint64(truncate(n))
-	if !(n < 0) {
-		v = truncateUnsigned(n)
-	}
-	return f.appendBits(dst, v, size)
-}
-
-func (f *structFormat) appendBits(dst []byte, v uint64, size int) []byte {
-	start := len(dst)
-	for range size {
-		dst = append(dst, byte(v))
-		v >>= 8
-	}
-	if f.big {
-		for i, j := start, len(dst)-1; i < j; i, j = i+1, j-1 {
-			dst[i], dst[j] = dst[j], dst[i]
+// write writes the low bytes of v. Bytes beyond 64 bits are zero.
+func (f *structFormat) write(w *writer, v uint64, size int) {
+	for i := range size {
+		if f.big {
+			i = size - 1 - i
 		}
+		w.byte(byte(v >> (8 * i)))
 	}
-	return dst
 }
 
 func structUnpack(t *lua.Thread) int {
 	f := newStructFormat(t)
 	data := t.String(2)
-	pos := int(optInteger(t, 3, 1))
+	pos := t.OptInt(3, 1)
 	if pos == 0 {
 		t.ArgError(3, "offset must be 1 or greater")
 	}
@@ -226,13 +199,13 @@ func structUnpack(t *lua.Thread) int {
 				size = structCount(t, args)
 				tooShort(size)
 			}
-			pushPart(t, data[pos:pos+size])
+			t.PushString([]byte(data[pos : pos+size]))
 		case 's':
 			n := strings.IndexByte(data[pos:], 0)
 			if n < 0 {
 				t.Error("unfinished string in data")
 			}
-			pushPart(t, data[pos:pos+n])
+			t.PushString([]byte(data[pos : pos+n]))
 			size = n + 1
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I', 'f', 'd':
 			t.Push(f.value(opt, data[pos:pos+size]))
@@ -244,12 +217,6 @@ func structUnpack(t *lua.Thread) int {
 	}
 	t.Push(lua.Int(pos + 1))
 	return t.Top() - args
-}
-
-// pushPart pushes a copy of a part of a string.
-func pushPart(t *lua.Thread, s string) {
-	t.Grow(len(s))
-	t.Push(lua.String(strings.Clone(s)))
 }
 
 // structCount removes the last result, which must be a number, and returns it as the length of the
@@ -288,13 +255,10 @@ func (f *structFormat) value(opt byte, b string) lua.Value {
 
 // bits returns the integer in the bytes. Of more than 8 bytes it takes the low ones.
 func (f *structFormat) bits(b string) (v uint64) {
-	if f.big {
-		for i := range len(b) {
-			v = v<<8 | uint64(b[i])
+	for i := range len(b) {
+		if !f.big {
+			i = len(b) - 1 - i
 		}
-		return v
-	}
-	for i := len(b) - 1; i >= 0; i-- {
 		v = v<<8 | uint64(b[i])
 	}
 	return v

@@ -2,7 +2,6 @@ package redislib
 
 import (
 	"math"
-	"math/bits"
 	"strconv"
 
 	"godwit/internal/lua"
@@ -14,19 +13,17 @@ type unpacker struct {
 	t   *lua.Thread
 	s   string
 	pos int
-
-	unread int // elements of arrays that there may be yet
 }
 
 func msgpackUnpack(t *lua.Thread) int { return unpackValues(t, 0, 0, t.Top()) }
 
 func msgpackUnpackOne(t *lua.Thread) int {
-	return unpackValues(t, 1, int(optInteger(t, 2, 0)), 1)
+	return unpackValues(t, 1, t.OptInt(2, 0), 1)
 }
 
 func msgpackUnpackLimit(t *lua.Thread) int {
-	limit := int(integer(t, 2))
-	return unpackValues(t, limit, int(optInteger(t, 3, 0)), 1)
+	limit := t.Int(2)
+	return unpackValues(t, limit, t.OptInt(3, 0), 1)
 }
 
 // unpackValues pushes up to limit values that begin at an offset of the string. Before them it
@@ -49,10 +46,10 @@ func unpackValues(t *lua.Thread, limit, offset, slots int) int {
 		t.Push(lua.Nil) // where the offset will be
 	}
 	at := t.Top()
-	u := unpacker{t: t, s: s, pos: offset, unread: len(s)}
+	u := unpacker{t, s, offset}
 	n := 0
 	for ; u.pos < len(s) && n < limit; n++ {
-		t.Push(u.value(slots + n))
+		u.value(slots + n)
 	}
 	if all {
 		return n
@@ -78,47 +75,42 @@ func (u *unpacker) take(n int) string {
 }
 
 // number returns the next bytes as a big-endian integer.
-func (u *unpacker) number(bytes int) uint64 {
-	if rest := u.s[u.pos:]; len(rest) >= 8 {
-		u.pos += bytes
-		return bits.ReverseBytes64(load8(rest[:8])) >> (64 - 8*bytes)
-	}
-	n := uint64(0)
+func (u *unpacker) number(bytes int) (n uint64) {
 	for _, c := range []byte(u.take(bytes)) {
 		n = n<<8 | uint64(c)
 	}
 	return n
 }
 
-// string returns the next n bytes as a string. Short ones are often keys.
-func (u *unpacker) string(n int) lua.Value {
-	if n > block {
-		u.t.Spend(n / bytesPerStep)
-	}
-	return u.t.Intern(u.take(n))
-}
-
-// value reads one value. slots is how much of the simulated stack is in use.
-func (u *unpacker) value(slots int) lua.Value {
-	if u.pos >= len(u.s) {
-		u.take(1)
-	}
-	tag := u.s[u.pos]
-	u.pos++
+// value pushes the next value. slots is how much of the simulated stack is in use.
+func (u *unpacker) value(slots int) {
+	tag := u.take(1)[0]
 	if slots >= cStack {
 		u.t.Error("stack overflow (too many return values at once; use unpack_one or " +
 			"unpack_limit instead.)")
 	}
 	switch {
 	case tag < 0x80 || tag >= 0xe0:
-		return lua.Int(int(int8(tag)))
+		u.t.Push(lua.Int(int(int8(tag))))
 	case tag < 0x90:
-		return u.hash(int(tag&15), slots)
+		u.hash(int(tag&15), slots)
 	case tag < 0xa0:
-		return u.array(int(tag&15), slots)
+		u.array(int(tag&15), slots)
 	case tag < 0xc0:
-		return u.string(int(tag & 31))
+		u.string(int(tag & 31))
+	case tag >= 0xd9 && tag <= 0xdb:
+		u.string(int(u.number(1 << (tag - 0xd9))))
+	case tag == 0xdc, tag == 0xdd:
+		u.array(int(u.number(2<<(tag-0xdc))), slots)
+	case tag == 0xde, tag == 0xdf:
+		u.hash(int(u.number(2<<(tag-0xde))), slots)
+	default:
+		u.t.Push(u.scalar(tag))
 	}
+}
+
+// scalar returns the nil, boolean or number that has the tag.
+func (u *unpacker) scalar(tag byte) lua.Value {
 	switch tag {
 	case 0xc0:
 		return lua.Nil
@@ -137,112 +129,39 @@ func (u *unpacker) value(slots int) lua.Value {
 	case 0xd2:
 		return lua.Int(int(int32(u.number(4))))
 	case 0xcf, 0xd3:
-		return lua.Int(int(int64(u.number(8)))) // the original also reads unsigned ones as signed
-	case 0xd9, 0xda, 0xdb:
-		return u.string(int(u.number(1 << (tag - 0xd9))))
-	case 0xdc, 0xdd:
-		return u.array(int(u.number(2<<(tag-0xdc))), slots)
-	case 0xde, 0xdf:
-		return u.hash(int(u.number(2<<(tag-0xde))), slots)
+		return lua.Int(int(u.number(8))) // the original also reads unsigned ones as signed
 	}
 	u.t.Error("Bad data format in input.")
 	return lua.Nil
 }
 
-// array reads n elements. Each takes a byte at least, so all arrays of a text together have no more
-// elements than it has bytes. Memory is allocated for no more than these.
-func (u *unpacker) array(n, slots int) lua.Value {
+// string pushes the next n bytes.
+func (u *unpacker) string(n int) {
+	u.t.Spend(n / bytesPerStep)
+	u.t.PushString([]byte(u.take(n)))
+}
+
+// array pushes an array of n elements. It grows with them, because nothing tells whether there are
+// as many.
+func (u *unpacker) array(n, slots int) {
 	if slots+2 > cStack {
 		u.t.Error("stack overflow (in function mp_decode_to_lua_array)")
 	}
-	t := u.t
-	room := min(n, len(u.s)-u.pos, u.unread)
-	u.unread -= room
-	tab := t.NewArray(room)
-	t.Push(lua.TableValue(tab))
-	elements := tab.Array()[:room]
-	for i := range elements {
-		if i%block == 0 {
-			t.Spend(min(block, room-i))
-		}
-		v := u.value(slots + 2)
-		if v.IsNil() {
-			u.withNil(tab, i, n, slots)
-			return t.Pop()
-		}
-		elements[i] = v
-	}
-	for range n - room { // they end with an error
+	tab := u.t.NewTable(0, 0)
+	u.t.Push(lua.TableValue(tab))
+	for i := range n {
 		u.value(slots + 2)
-		t.Spend(1)
-	}
-	return t.Pop()
-}
-
-// withNil goes on with an array whose element i+1 is nil. With it the size of a table's array is
-// another: it must grow as elements are set one by one.
-func (u *unpacker) withNil(ready *lua.Table, i, n, slots int) {
-	t := u.t
-	tab := t.NewArray(i)
-	t.SetArg(t.Top(), lua.TableValue(tab))
-	copy(tab.Array(), ready.Array()[:i])
-	t.RawSetInt(tab, i+1, lua.Nil)
-	for i += 2; i <= n; i++ {
-		t.Push(u.value(slots + 2))
-		t.RawSetInt(tab, i, t.Arg(t.Top()))
-		t.Pop()
-		t.Spend(1)
+		u.t.PopElement(tab, i+1)
 	}
 }
 
-// hash reads n pairs. A few pairs of strings become a table at once.
-func (u *unpacker) hash(n, slots int) lua.Value {
-	t := u.t
-	if n == 0 {
-		return lua.TableValue(t.NewTable(0, 0))
-	}
-	if n > lua.MaxPairs {
-		return u.largeHash(n, slots)
-	}
-	plain := true
-	for range n {
-		k, v := u.pair(slots)
-		plain = plain && k.IsString() && !v.IsNil()
-	}
-	if plain {
-		return lua.TableValue(t.PopPairs(n))
-	}
-	tab := t.NewTable(0, 0)
-	first := t.Top() + 1 - 2*n
-	t.Push(lua.TableValue(tab))
-	for i := first; i < first+2*n; i += 2 {
-		t.RawSet(tab, t.Arg(i), t.Arg(i+1))
-	}
-	t.SetTop(first - 1)
-	return lua.TableValue(tab)
-}
-
-func (u *unpacker) largeHash(n, slots int) lua.Value {
+// hash pushes a table of n pairs.
+func (u *unpacker) hash(n, slots int) {
 	tab := u.t.NewTable(0, 0)
 	u.t.Push(lua.TableValue(tab))
 	for range n {
-		u.pair(slots)
+		u.value(slots + 1)
+		u.value(slots + 2)
 		u.t.PopPair(tab)
 	}
-	return u.t.Pop()
-}
-
-// pair reads a key and a value and pushes them.
-func (u *unpacker) pair(slots int) (k, v lua.Value) {
-	k = u.value(slots + 1)
-	u.t.Push(k)
-	v = u.value(slots + 2)
-	u.t.Push(v)
-	switch {
-	case k.IsNil():
-		raiseBare(u.t, "table index is nil")
-	case k.IsNumber() && k.Num() != k.Num():
-		raiseBare(u.t, "table index is NaN")
-	}
-	return k, v
 }
