@@ -3,6 +3,7 @@ package lua_test
 import (
 	"errors"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -156,7 +157,7 @@ func TestDeadTablesAreGarbage(t *testing.T) {
 func TestHiddenMemoryCounts(t *testing.T) {
 	for name, body := range map[string]string{
 		"errors": "local ok, e = pcall(quote, s) t[i] = e",
-		"arg":    "t[i] = old(s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)",
+		"arg":    "t[i] = old(" + strings.Repeat("s, ", 23) + "s)",
 	} {
 		s := bounded()
 		s.Globals.SetString("quote", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
@@ -172,7 +173,7 @@ func TestHiddenMemoryCounts(t *testing.T) {
 	}
 }
 
-// TestLongWorkTakesTime checks that what takes long in one instruction counts as it should: here, as
+// TestLongWorkTakesTime checks that what takes long in one instruction counts as it should: here as
 // a thousand steps or more in each of 1,000 turns.
 func TestLongWorkTakesTime(t *testing.T) {
 	for name, body := range map[string]string{

@@ -253,9 +253,9 @@ func (t *Table) set(k, v Value, b *Budget) error {
 	return err
 }
 
-// slot returns where the value of key k is, which has the hash, and adds the key if it is missing. k
-// and errors are those of set. The pointer is valid until another key is added; the caller may store a value there
-// with Value.set.
+// slot returns where the value of key k is, which has the hash, and adds the key if it is missing.
+// k and errors are those of set. The pointer is valid until another key is added; the caller may
+// store a value there with Value.set.
 //
 // Lua assigns in this way: a table with the metamethod __newindex gets a place for the key even if
 // the metamethod then keeps the value elsewhere.

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// HashString returns the hash of a string key. It looks at all bytes, as Redis's Lua does. Stock Lua
-// 5.1 looks at no more than 32, which makes no difference for shorter strings.
+// HashString returns the hash of a string key. It looks at all bytes, as Redis's Lua does. Stock
+// Lua 5.1 looks at no more than 32, which makes no difference for shorter strings.
 func HashString(s string) uint32 { return hashBytes(uint32(len(s)), s) }
 
 // hashBytes continues a hash, which begins with the length, with the bytes from the last to the

@@ -138,8 +138,8 @@ func (d *debugger) begins(t *lua.Thread, line int) bool {
 }
 
 // overtime notes when the script has run for too long since it was told to go on. It then stops at
-// the next line. Code that has no such lines, that of the command eval and what a script loads, ends
-// when the client has gone.
+// the next line. Code that has no such lines, that of the command eval and what a script loads,
+// ends when the client has gone.
 func (d *debugger) overtime(now time.Time) error {
 	d.late = d.limit > 0 && now.Sub(d.resumed) >= d.limit
 	source, _, _ := d.s.L.Current().Position(0)

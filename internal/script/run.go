@@ -141,7 +141,9 @@ func (s *State) errorField(t *lua.Table, k key) lua.Value {
 		return v
 	}
 	defer func(f failure) { s.failure = f }(s.failure)
-	index := lua.Native{Fn: func(t *lua.Thread) int { return t.Return(t.Index(t.Arg(1), t.Arg(2))) }}
+	index := lua.Native{Fn: func(t *lua.Thread) int {
+		return t.Return(t.Index(t.Arg(1), t.Arg(2)))
+	}}
 	v, ok := s.L.Current().Evaluate(lua.NativeValue(&index), lua.TableValue(t), k.v)
 	if !ok {
 		return lua.Nil
