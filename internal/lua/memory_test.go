@@ -3,7 +3,6 @@ package lua_test
 import (
 	"errors"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -157,7 +156,7 @@ func TestDeadTablesAreGarbage(t *testing.T) {
 func TestHiddenMemoryCounts(t *testing.T) {
 	for name, body := range map[string]string{
 		"errors": "local ok, e = pcall(quote, s) t[i] = e",
-		"arg":    "t[i] = old(" + strings.Repeat("s, ", 23) + "s)",
+		"arg":    "t[i] = old(s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)",
 	} {
 		s := bounded()
 		s.Globals.SetString("quote", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
@@ -173,8 +172,29 @@ func TestHiddenMemoryCounts(t *testing.T) {
 	}
 }
 
-// TestLongWorkTakesTime checks that what takes long in one instruction counts as it should: here as
-// a thousand steps or more in each of 1,000 turns.
+// TestHandlerWithoutMemory checks that an error handler for which there is no room on the stack
+// ends the run, and nothing else.
+func TestHandlerWithoutMemory(t *testing.T) {
+	for depth := 1; depth < 200; depth++ {
+		s := bounded()
+		s.Globals.SetString("xpcall", lua.NativeValue(lua.Xpcall()))
+		s.Globals.SetString("depth", lua.Int(depth))
+		s.Globals.SetString("last", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
+			s.Bound = 1 // the next growth is too much
+			s.Begin()
+			return t.Throw(lua.Nil)
+		}}))
+		err := run(t, s, `
+			local function deep(n) if n == 0 then last() end local r = deep(n - 1) return r end
+			xpcall(function() deep(depth) end, function(e) return e end)`)
+		if err != nil {
+			require.EqualError(t, err, "not enough memory")
+		}
+	}
+}
+
+// TestLongWorkTakesTime checks that what takes long in one instruction counts as it should: here,
+// as a thousand steps or more in each of 1,000 turns.
 func TestLongWorkTakesTime(t *testing.T) {
 	for name, body := range map[string]string{
 		"equal":     "if a ~= b then fail() end",

@@ -113,8 +113,12 @@ func (t *Thread) handle(h, v Value) Value {
 	}
 	for {
 		at := t.top
-		t.Push(h)
-		t.Push(v)
+		if !t.fits(at) {
+			return t.thrown // nobody sees it: the run has ended
+		}
+		t.stack[at], t.stack[at+1] = h, v
+		t.top = at + 2
+		t.high = max(t.high, t.top)
 		if t.call(at, 1) {
 			return t.Pop()
 		}

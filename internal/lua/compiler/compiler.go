@@ -76,7 +76,7 @@ func newCompiler(src, chunk string, o *Options) *compiler {
 	}
 }
 
-// compile turns what the compiler panics with into errors.
+// compile compiles the chunk. It turns what the compiler panics with into errors.
 func (c *compiler) compile() (p *bytecode.Proto, err error) {
 	defer func() {
 		switch v := recover().(type) {
@@ -89,19 +89,14 @@ func (c *compiler) compile() (p *bytecode.Proto, err error) {
 			panic(v)
 		}
 	}()
-	return c.main(), nil
-}
-
-// main compiles the chunk.
-func (c *compiler) main() *bytecode.Proto {
 	c.open(0)
 	c.fn.Vararg = true
 	c.next()
 	c.chunk()
 	c.check(tkEOF)
-	p := c.close()
+	p = c.close()
 	c.ask()
-	return p
+	return p, nil
 }
 
 // enter begins a nested level.

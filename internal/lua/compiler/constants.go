@@ -8,21 +8,32 @@ const constantCost = 100
 // constant returns the place of k among the function's constants. As in Lua, the numbers 0 and -0
 // are one constant: the first one stays.
 func (c *compiler) constant(k bytecode.Constant) int {
-	f := c.fn
-	i, ok := f.places[k]
+	i, ok := c.fn.places[k]
 	if !ok {
-		if i = len(f.Constants); i >= maxConstants {
-			panic(&Error{"constant table overflow"})
-		}
-		f.Constants = append(f.Constants, k)
-		f.places[k] = i
-		c.owe(constantCost)
+		i = c.addConstant(k)
+		c.fn.places[k] = i
 	}
 	return i
 }
 
+// stringConstant returns the place of a string. Strings have a map of their own, which is faster.
 func (c *compiler) stringConstant(s string) int {
-	return c.constant(bytecode.Constant{Kind: bytecode.String, Str: s})
+	i, ok := c.fn.strings[s]
+	if !ok {
+		i = c.addConstant(bytecode.Constant{Kind: bytecode.String, Str: s})
+		c.fn.strings[s] = i
+	}
+	return i
+}
+
+func (c *compiler) addConstant(k bytecode.Constant) int {
+	f := c.fn
+	if len(f.Constants) >= maxConstants {
+		panic(&Error{"constant table overflow"})
+	}
+	f.Constants = append(f.Constants, k)
+	c.owe(constantCost)
+	return len(f.Constants) - 1
 }
 
 func (c *compiler) numberConstant(n float64) int {

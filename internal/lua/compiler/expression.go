@@ -53,7 +53,6 @@ func (c *compiler) ident() string {
 // nameExp skips a name and returns it as a constant.
 func (c *compiler) nameExp() exp { return newExp(expConstant, c.stringConstant(c.ident())) }
 
-// expr compiles an expression.
 func (c *compiler) expr(e *exp) { c.subexpr(e, 0) }
 
 // exprs compiles a list of expressions, of which the last one stays open, and returns their number.

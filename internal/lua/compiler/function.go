@@ -20,7 +20,9 @@ type function struct {
 	lastTarget int       // the last place that a jump may lead to
 	pending    list      // jumps that lead to the next instruction
 	hasArg     bool      // it has the local table arg; NeedsArg: nothing else has what it holds
-	places     map[bytecode.Constant]int
+
+	strings map[string]int            // the places of strings among the constants
+	places  map[bytecode.Constant]int // of others
 }
 
 // active is a local variable in scope.
@@ -53,7 +55,7 @@ func (c *compiler) open(line int) {
 	p := &bytecode.Proto{Source: c.source, Line: line, Registers: 2,
 		Code: make([]bytecode.Instr, 0, few), Lines: make([]int32, 0, few)}
 	c.fn = &function{Proto: p, outer: c.fn, lastTarget: -1, pending: noJumps,
-		places: map[bytecode.Constant]int{}}
+		strings: map[string]int{}, places: map[bytecode.Constant]int{}}
 	c.owe(256)
 }
 

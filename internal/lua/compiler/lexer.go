@@ -95,7 +95,6 @@ func (l *lexer) newline() {
 	l.line++
 }
 
-// lex reads a token.
 func (l *lexer) lex() token {
 	for l.pos < len(l.src) {
 		c := l.src[l.pos]
@@ -138,20 +137,14 @@ func (l *lexer) longOpen() (level int, ok bool) {
 }
 
 func (l *lexer) lexToken(c byte) token {
-	switch class[c] {
-	case digit:
-		return l.number()
-	case letter:
+	switch {
+	case isLetter(c):
 		return l.name()
-	}
-	switch c {
-	case '"', '\'':
+	case isDigit(c) || c == '.' && isDigit(l.at(1)):
+		return l.number()
+	case c == '"' || c == '\'':
 		return l.quoted(c)
-	case '.':
-		if isDigit(l.at(1)) {
-			return l.number()
-		}
-	case '[':
+	case c == '[':
 		from := l.pos
 		n, ok := l.longOpen()
 		if ok {
@@ -197,12 +190,17 @@ func (l *lexer) dot(i int) bool {
 	return c == '.' || c == 0 && l.pos+i < len(l.src)
 }
 
-func (l *lexer) name() token {
+// word skips letters and digits and returns them.
+func (l *lexer) word() string {
 	from := l.pos
-	for l.pos < len(l.src) && class[l.src[l.pos]] != 0 {
+	for l.pos < len(l.src) && (isLetter(l.src[l.pos]) || isDigit(l.src[l.pos])) {
 		l.pos++
 	}
-	s := l.src[from:l.pos]
+	return l.src[from:l.pos]
+}
+
+func (l *lexer) name() token {
+	s := l.word()
 	if k := keywords[s]; k != 0 {
 		return token{kind: k, str: s}
 	}
@@ -221,9 +219,7 @@ func (l *lexer) number() token {
 			l.pos++
 		}
 	}
-	for l.pos < len(l.src) && class[l.src[l.pos]] != 0 {
-		l.pos++
-	}
+	l.word()
 	s, _, _ := strings.Cut(l.src[from:l.pos], "\x00")
 	n, ok := number.Parse(s)
 	if !ok {
@@ -232,22 +228,7 @@ func (l *lexer) number() token {
 	return token{kind: tkNumber, num: n, str: s}
 }
 
-const (
-	letter = 1 // of a name, underscore included
-	digit  = 2
-)
-
-// class tells the bytes that names are made of.
-var class = func() (t [256]uint8) {
-	for c := range t {
-		switch {
-		case 'a' <= c|32 && c|32 <= 'z' || c == '_':
-			t[c] = letter
-		case isDigit(byte(c)):
-			t[c] = digit
-		}
-	}
-	return
-}()
+// isLetter reports whether a name may begin with c.
+func isLetter(c byte) bool { return 'a' <= c|32 && c|32 <= 'z' || c == '_' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

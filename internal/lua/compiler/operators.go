@@ -143,10 +143,11 @@ func (c *compiler) releaseBoth(a, b *exp) {
 // fold computes an operator of two numbers while compiling. It leaves divisions by zero, and what
 // is not a number, to the machine.
 func fold(op bytecode.Op, a, b *exp) (n float64, ok bool) {
-	if !a.isNumber() || !b.isNumber() {
+	x, y := a.num, b.num
+	divides := op == bytecode.Div || op == bytecode.Mod
+	if !a.isNumber() || !b.isNumber() || divides && y == 0 {
 		return 0, false
 	}
-	x, y := a.num, b.num
 	switch op {
 	case bytecode.Add:
 		n = x + y
@@ -157,13 +158,9 @@ func fold(op bytecode.Op, a, b *exp) (n float64, ok bool) {
 	case bytecode.Pow:
 		n = number.Pow(x, y)
 	case bytecode.Div:
-		if n = x / y; y == 0 {
-			return 0, false
-		}
+		n = x / y
 	case bytecode.Mod:
-		if n = number.Mod(x, y); y == 0 {
-			return 0, false
-		}
+		n = number.Mod(x, y)
 	}
 	return n, !math.IsNaN(n)
 }
@@ -230,7 +227,6 @@ func (c *compiler) test(e *exp, is bool) list {
 // invert makes a comparison jump in the opposite case.
 func (f *function) invert(e *exp) { f.setA(e.info, 1-int(f.Code[e.info].A())) }
 
-// not compiles the operator not.
 func (c *compiler) not(e *exp) {
 	c.evaluate(e)
 	switch truth, constant := e.truth(); {

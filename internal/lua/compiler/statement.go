@@ -134,7 +134,6 @@ func (c *compiler) repeat(line int) {
 	c.leaveBlock()
 }
 
-// breaks compiles a break.
 func (c *compiler) breaks() {
 	captured := false
 	bl := c.fn.block
@@ -236,7 +235,6 @@ func (c *compiler) loopBody(base, line, n int, numeric bool) {
 	c.setJump(c.emit(bytecode.ForTest, base, 0, 0, 0), int(start.head)+1)
 }
 
-// returns compiles a return.
 func (c *compiler) returns() {
 	f := c.fn
 	c.next()
