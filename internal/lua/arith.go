@@ -205,7 +205,7 @@ func (t *Thread) length(b, a int) bool {
 	v := t.stack[b]
 	switch {
 	case v.IsTable():
-		t.stack[a] = Int(v.table().Len())
+		t.stack[a] = Int(t.Len(v.table()))
 		return true
 	case v.IsString():
 		t.stack[a] = Int(v.Len())

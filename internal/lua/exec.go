@@ -180,7 +180,7 @@ enter:
 			continue
 		case bytecode.Len:
 			if o := &regs[in.B()]; o.n == bitsTable {
-				regs[in.A()].n = numberBits(float64(o.table().Len()))
+				regs[in.A()].n = numberBits(float64(t.Len(o.table())))
 				continue
 			} else if o.n>>48 == bitsString>>48 {
 				regs[in.A()].n = numberBits(float64(o.Len()))

@@ -201,6 +201,7 @@ func TestLongWorkTakesTime(t *testing.T) {
 		"less":      "if a < b then fail() end",
 		"number":    "local n = d + 1",
 		"arguments": "deep(150)", // moves 1 + 2 … + 150 values
+		"border":    "local n = #u",
 	} {
 		s := bounded()
 		s.Bound = 64 << 20
@@ -208,7 +209,12 @@ func TestLongWorkTakesTime(t *testing.T) {
 		require.NoError(t, run(t, s, `
 			local function long(s) for i = 1, 16 do s = s .. s end return s end
 			a, b, d = long('x'), long('x'), long('1')
-			function deep(n, ...) if n > 0 then return deep(n-1, 1, ...) end end`), name)
+			function deep(n, ...) if n > 0 then return deep(n-1, 1, ...) end end
+			u = {k1 = 1, k2 = 1, k3 = 1, k4 = 1, k5 = 1, k6 = 1, k7 = 1, k8 = 1, k9 = 1, k10 = 1,
+				k11 = 1, k12 = 1, k13 = 1, k14 = 1, k15 = 1, k16 = 1, k17 = 1, k18 = 1, k19 = 1}
+			for i = 1, 4096 do u[i] = i end
+			for i = 1, 19 do u['k' .. i] = nil end
+			local i = 4097 while i < 2^32 do u[i] = i i = i * 2 end`), name)
 		looks := 0
 		s.Interrupt = func() error { looks++; return nil }
 		require.NoError(t, run(t, s, "for i = 1, 1000 do "+body+" end"), name)

@@ -5,13 +5,26 @@ import "math"
 // maxLen is where Lua's search for a border gives up.
 const maxLen = math.MaxInt32 - 2
 
+// Len is Table.Len, and accounts for the time that it takes for a table that misleads it.
+func (t *Thread) Len(tab *Table) int {
+	n, steps := tab.border()
+	t.s.Left -= steps
+	return n
+}
+
 // Len returns a border: an n such that key n has a value, or n is 0, and key n+1 has none. Of
 // several borders it is the one that Lua 5.1 finds.
 func (t *Table) Len() int {
+	n, _ := t.border()
+	return n
+}
+
+// border returns Len, and how many steps it took if these were many.
+func (t *Table) border() (n, steps int) {
 	low, high := 0, len(t.array)
 	if high == 0 || t.array[high-1].n != bitsNil {
 		if len(t.nodes) == 0 {
-			return high
+			return high, 0
 		}
 		return t.borderBeyond(high)
 	}
@@ -22,11 +35,12 @@ func (t *Table) Len() int {
 			high = mid
 		}
 	}
-	return low
+	return low, 0
 }
 
-// borderBeyond returns a border at or above low, where low is 0 or the last key of the array.
-func (t *Table) borderBeyond(low int) int {
+// borderBeyond returns a border at or above low, where low is 0 or the last key of the array, and
+// how many steps it took if these were many.
+func (t *Table) borderBeyond(low int) (n, steps int) {
 	high := low + 1
 	for t.GetInt(high).n != bitsNil {
 		low = high
@@ -34,7 +48,7 @@ func (t *Table) borderBeyond(low int) int {
 			// The table was built to mislead the search.
 			for i := 1; ; i++ {
 				if t.GetInt(i).n == bitsNil {
-					return i - 1
+					return i - 1, i
 				}
 			}
 		}
@@ -46,7 +60,7 @@ func (t *Table) borderBeyond(low int) int {
 			high = mid
 		}
 	}
-	return low
+	return low, 0
 }
 
 // Next returns the key that follows k in the traversal and its value: the first one if k is nil.

@@ -227,7 +227,7 @@ const maxResults = 8000
 
 func baseUnpack(t *lua.Thread) int {
 	tab := t.Table(1)
-	from, to := optCInt(t, 2, 1), optCInt(t, 3, tab.Len())
+	from, to := optCInt(t, 2, 1), optCInt(t, 3, t.Len(tab))
 	if from > to {
 		return 0
 	}

@@ -13,7 +13,7 @@ type sorter struct {
 
 func tabSort(t *lua.Thread) int {
 	o := sorter{t: t, tab: t.Table(1)}
-	n := o.tab.Len()
+	n := t.Len(o.tab)
 	if !t.Arg(2).IsNil() {
 		o.fn = t.Function(2)
 	}

@@ -17,7 +17,7 @@ func OpenTable(s *lua.State) {
 const moveCost = 16
 
 func tabGetn(t *lua.Thread) int {
-	return t.Return(lua.Int(t.Table(1).Len()))
+	return t.Return(lua.Int(t.Len(t.Table(1))))
 }
 
 func tabSetn(t *lua.Thread) int {
@@ -40,7 +40,7 @@ func tabMaxn(t *lua.Thread) int {
 
 func tabInsert(t *lua.Thread) int {
 	tab := t.Table(1)
-	end := tab.Len() + 1
+	end := t.Len(tab) + 1
 	switch t.Top() {
 	case 2:
 		t.RawSetInt(tab, end, t.Arg(2))
@@ -74,7 +74,7 @@ func moveUp(t *lua.Thread, tab *lua.Table, pos, end int) {
 
 func tabRemove(t *lua.Thread) int {
 	tab := t.Table(1)
-	end := tab.Len()
+	end := t.Len(tab)
 	pos := optCInt(t, 2, end)
 	if pos < 1 || pos > end {
 		return 0
@@ -110,7 +110,7 @@ func tabForeach(t *lua.Thread) int {
 
 func tabForeachi(t *lua.Thread) int {
 	tab := t.Table(1)
-	n, f := tab.Len(), t.Function(2)
+	n, f := t.Len(tab), t.Function(2)
 	for i := 1; i <= n; i++ {
 		if visit(t, f, lua.Int(i), tab.GetInt(i)) {
 			return 1
@@ -136,7 +136,7 @@ func visit(t *lua.Thread, f, k, v lua.Value) bool {
 func tabConcat(t *lua.Thread) int {
 	sep := t.OptString(2, "")
 	tab := t.Table(1)
-	from, to := optCInt(t, 3, 1), optCInt(t, 4, tab.Len())
+	from, to := optCInt(t, 3, 1), optCInt(t, 4, t.Len(tab))
 	b := make([]byte, 0, concatSize(t, tab, sep, from, to))
 	for i := from; i <= to; i++ {
 		if v := tab.GetInt(i); v.IsString() {
