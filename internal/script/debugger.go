@@ -38,7 +38,7 @@ func (d *debugger) prompt(t *lua.Thread) bool {
 	for {
 		argv, err := d.command()
 		if err != nil {
-			t.Raise(lua.TableValue(errorTable("ERR " + err.Error())))
+			t.Raise(lua.TableValue(errorTable(t, "ERR "+err.Error())))
 		}
 		if argv == nil {
 			if !d.read() {
@@ -63,7 +63,7 @@ func (d *debugger) execute(t *lua.Thread, name string, args []string) (resume bo
 	case "c", "continue":
 		return true
 	case "a", "abort":
-		t.Raise(lua.TableValue(errorTable("ERR script aborted for user request")))
+		t.Raise(lua.TableValue(errorTable(t, "ERR script aborted for user request")))
 	case "h", "help":
 		for _, l := range debugHelp {
 			d.log(l)
