@@ -205,6 +205,14 @@ func (t *Thread) PopPair(tab *Table) {
 	t.Spend(1)
 }
 
+// RawEqual is the function RawEqual, and accounts for the time that long strings take.
+func (t *Thread) RawEqual(a, b Value) bool {
+	if a.IsString() && b.IsString() {
+		t.chargeCompare(a, b)
+	}
+	return RawEqual(a, b)
+}
+
 // Less returns a < b, metamethods included.
 func (t *Thread) Less(a, b Value) bool {
 	r, ok := t.less(a, b)

@@ -17,6 +17,8 @@ const (
 	bytesPerStep = 1024
 	// keysPerStep is how many keys of a table can be moved in the time of a step.
 	keysPerStep = 8
+	// leastRoom is how many bytes a run may allocate even if earlier runs have left no room.
+	leastRoom = 64 << 10
 	// defaultBound is how much memory the values of a State may take.
 	defaultBound = 512 << 20
 )
@@ -33,6 +35,9 @@ var ErrMemory = errors.New("not enough memory")
 // what is reachable, at most the bound, and the next one comes after the rest of the bound or an
 // eighth of it: the cost per allocated byte is constant. It follows that what is reachable exceeds
 // the bound by at most an eighth.
+//
+// What runs leave behind may fill the bound. The next ones are then lent a little, so that one of
+// them can free it. All that was lent and not freed is at most a quarter of the bound.
 //
 // Garbage is left to Go's collector. It is made to run when the process might otherwise hold more
 // than five quarters of the bound for the State.
@@ -56,6 +61,7 @@ type Budget struct {
 	parts   recycler
 	room    int // bytes that may be allocated until the next measure
 	bound   int // when room was set
+	over    int // how far the next run's leastRoom exceeds the bound, or 0
 	ended   error
 	live    func() int     // measures
 	collect func(most int) // collectGarbage, but in tests
@@ -71,7 +77,11 @@ func (b *Budget) init(live func() int) {
 func (b *Budget) Begin() {
 	b.Left, b.Held, b.ended = lookEvery, 0, nil
 	if b.room = max(b.room, 0); b.bound != b.Bound {
-		b.bound, b.room = b.Bound, 0 // measured when something grows
+		b.bound, b.room, b.over = b.Bound, 0, 0 // measured when something grows
+	}
+	if b.over > 0 && b.over <= b.bound/4 && b.room < leastRoom {
+		b.over += leastRoom - b.room
+		b.room = leastRoom
 	}
 }
 
@@ -137,7 +147,9 @@ func (b *Budget) measure(bytes int) error {
 	if bytes > b.bound {
 		return b.End(ErrMemory)
 	}
-	used := b.live() + bytes
+	live := b.live()
+	b.over = max(0, live+leastRoom-b.bound)
+	used := live + bytes
 	if used > b.bound {
 		return b.End(ErrMemory)
 	}

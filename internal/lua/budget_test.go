@@ -104,6 +104,35 @@ func TestBoundOfRuns(t *testing.T) {
 	require.Equal(t, 1000, live)
 }
 
+// TestFullIsNoDeadEnd checks that a run can free what others have left, and that this room does not
+// add up.
+func TestFullIsNoDeadEnd(t *testing.T) {
+	const bound = 64 << 20
+	for _, left := range []int{bound - 100, bound, bound + bound/8} {
+		live := left
+		b, measures := testBudget(&live)
+		b.Bound = bound
+		b.Begin()
+		require.Equal(t, ErrMemory, b.Grow(1000))
+		for range 10 {
+			b.Begin()
+			require.NoError(t, b.Grow(leastRoom))
+			require.Equal(t, ErrMemory, b.Grow(1000))
+		}
+		for range 10000 {
+			if b.Begin(); b.Grow(leastRoom) == nil {
+				live += leastRoom
+			}
+		}
+		require.LessOrEqual(t, live, bound+bound/4+2*leastRoom)
+		live, *measures = 0, 0
+		b.Begin()
+		require.NoError(t, b.Grow(bound/2))
+		require.NoError(t, b.Grow(bound/2))
+		require.Equal(t, 1, *measures)
+	}
+}
+
 // TestFillingTakesTime checks that memory is charged as steps.
 func TestFillingTakesTime(t *testing.T) {
 	live := 0

@@ -51,8 +51,15 @@ func (t *Thread) enter(c *Closure, at int, want int, kind frameKind) bool {
 // returns where its registers begin. If there is no room, an error is being raised.
 func (t *Thread) spreadArgs(p *Function, at, args int) (base int, ok bool) {
 	base = max(t.top, at+1+p.params)
+	rest := max(args-p.params, 0)
+	// Memory is accounted for before anything moves: what is above the top is not measured.
 	if base+slack > len(t.stack) && !t.fits(base) {
 		return base, false
+	}
+	if p.needsArg {
+		if err := t.s.Grow(tableBytes(rest, 1)); err != nil {
+			return base, t.stop(err)
+		}
 	}
 	t.s.Left -= args / valuesPerStep
 	for i := t.top; i < base; i++ {
@@ -64,11 +71,8 @@ func (t *Thread) spreadArgs(p *Function, at, args int) (base int, ok bool) {
 	}
 	t.stack[base+p.params] = Nil // the local arg, if nothing uses it
 	if p.needsArg {
-		rest := t.stack[at+1+p.params : at+1+max(args, p.params)]
-		if err := t.s.Grow(tableBytes(len(rest), 1)); err != nil {
-			return base, t.stop(err)
-		}
-		t.stack[base+p.params] = TableValue(t.argTable(rest))
+		first := at + 1 + p.params
+		t.stack[base+p.params] = TableValue(t.argTable(t.stack[first : first+rest]))
 	}
 	return base, true
 }

@@ -29,13 +29,13 @@ func (s *State) command(t *lua.Thread, name string) (v lua.Value, failed bool) {
 	case s.loading != nil:
 		t.Error("Script attempted to access nonexistent global variable '" + name + "'")
 	case t.Top() == 0:
-		return lua.TableValue(errorTable(
+		return lua.TableValue(errorTable(t,
 			"ERR Please specify at least one argument for this redis lib call")), true
 	case s.calling:
-		return lua.TableValue(errorTable("ERR luaRedisGenericCommand() recursive call detected. " +
-			"Are you doing funny stuff with Lua debug hooks?")), true
+		return lua.TableValue(errorTable(t, "ERR luaRedisGenericCommand() recursive call "+
+			"detected. Are you doing funny stuff with Lua debug hooks?")), true
 	case !s.args(t):
-		return lua.TableValue(errorTable(
+		return lua.TableValue(errorTable(t,
 			"ERR Lua redis lib command arguments must be strings or integers")), true
 	}
 	if s.debug != nil {
@@ -48,18 +48,19 @@ func (s *State) command(t *lua.Thread, name string) (v lua.Value, failed bool) {
 		s.debug.replies(reply, refused)
 	}
 	if refused != "" {
-		return lua.TableValue(s.countedError(refused)), true
+		return lua.TableValue(countedError(t, refused)), true
 	}
 	d := decoder{s: s, t: t, b: reply}
 	return d.value(), reply[0] == '-'
 }
 
 // countedError returns an error that a command has counted already.
-func (s *State) countedError(msg string) *lua.Table {
-	t := lua.NewTable(0, 2)
-	t.SetString("err", lua.String(msg))
-	t.SetString("ignore_error_stats_update", lua.True)
-	return t
+func countedError(t *lua.Thread, msg string) *lua.Table {
+	t.Grow(len(msg))
+	tab := t.NewTable(0, 2)
+	tab.SetString("err", lua.String(msg))
+	tab.SetString("ignore_error_stats_update", lua.True)
+	return tab
 }
 
 // args makes argv of the arguments. It shares the bytes of strings, and is valid until the next

@@ -71,7 +71,7 @@ func (d *debugger) execute(t *lua.Thread, name string, args []string) (resume bo
 	case "c", "continue":
 		return true
 	case "a", "abort":
-		t.Raise(lua.TableValue(errorTable("ERR script aborted for user request")))
+		t.Raise(lua.TableValue(errorTable(t, "ERR script aborted for user request")))
 	case "h", "help":
 		for _, l := range debugHelp {
 			d.log(l)

@@ -77,7 +77,7 @@ func (d *decoder) value() lua.Value {
 		}
 		return d.field("ok", d.s.keys.okText)
 	case '-':
-		return lua.TableValue(d.s.countedError(string(d.line())))
+		return lua.TableValue(countedError(d.t, string(d.line())))
 	case '*', '>':
 		return d.array()
 	}

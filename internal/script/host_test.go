@@ -112,12 +112,17 @@ func TestCache(t *testing.T) {
 // TestMemoryBound checks that single instructions that make much are noticed too.
 func TestMemoryBound(t *testing.T) {
 	h := newHost(&fake{})
-	h.BoundMemory(64 << 20)
+	h.BoundMemory(16 << 20)
 	for _, src := range []string{
 		"local a = {} for i = 1, 1e6 do a[i] = {i} end",
 		"local t = {} while true do t = {t} end",
 		"local t = {} while true do t[#t+1] = ('x'):rep(10000)..#t end",
 		"local t = {} while true do t[#t+1] = redis.call('a',('x'):rep(10000)) end",
+		"local t = {} while true do t[#t+1] = redis.pcall('fail') end",
+		"local t = {} while true do t[#t+1] = redis.pcall('refuse') end",
+		"local t = {} while true do t[#t+1] = redis.pcall() end",
+		"local t = {} while true do t[#t+1] = redis.error_reply('x') end",
+		"local t = {} while true do t[#t+1] = redis.error_reply() end",
 	} {
 		require.Contains(t, eval(t, h, src), "not enough memory", src)
 	}

@@ -63,3 +63,28 @@ redis.register_function('cycle', function() kept.self = kept; kept[kept] = {kept
 	settle()
 	require.Less(t, f.kept.bytes, int64(10_000))
 }
+
+// TestHoardersCanBeFreed checks that a library which has filled the memory can free it.
+func TestHoardersCanBeFreed(t *testing.T) {
+	f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
+	f.L.Bound = 16 << 20
+	code := `#!lua name=l
+local kept = {}
+redis.register_function('fill', function() while true do kept[#kept + 1] = ('x'):rep(1000) end end)
+redis.register_function('use', function() return #{1, 2, 3} end)
+redis.register_function('drop', function() kept = {} end)`
+	_, err := f.Load([]byte(code), LoadOptions{})
+	require.NoError(t, err)
+	call := func(name string) string {
+		var w resp.Writer
+		f.Call(f.Function([]byte(name)), nil, nil, &w)
+		return string(w.Buf)
+	}
+	for range 3 {
+		require.Contains(t, call("fill"), "not enough memory")
+		for range 100 {
+			require.Equal(t, ":3\r\n", call("use"))
+		}
+		require.Equal(t, "$-1\r\n", call("drop"))
+	}
+}

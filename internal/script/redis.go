@@ -66,15 +66,16 @@ func (s *State) scriptAPI(t *lua.Table) *lua.Table {
 }
 
 // errorTable returns an error as scripts see it. The text includes the code, without '-'.
-func errorTable(msg string) *lua.Table {
-	t := lua.NewTable(0, 1)
-	t.SetString("err", lua.String(msg))
-	return t
+func errorTable(t *lua.Thread, msg string) *lua.Table {
+	t.Grow(len(msg))
+	tab := t.NewTable(0, 1)
+	tab.SetString("err", lua.String(msg))
+	return tab
 }
 
 // refuse raises an error of a function in the table redis.
 func refuse(t *lua.Thread, msg string) int {
-	return t.Throw(lua.TableValue(errorTable("ERR " + msg)))
+	return t.Throw(lua.TableValue(errorTable(t, "ERR "+msg)))
 }
 
 func push(t *lua.Thread, v lua.Value) int {
@@ -93,19 +94,18 @@ func onlyString(t *lua.Thread) (string, bool) {
 func (s *State) errorReply(t *lua.Thread) int {
 	str, ok := onlyString(t)
 	if !ok {
-		return push(t, lua.TableValue(errorTable("ERR wrong number or type of arguments")))
+		return push(t, lua.TableValue(errorTable(t, "ERR wrong number or type of arguments")))
 	}
-	t.Grow(len(str) + 4)
 	code, msg, ok := strings.Cut(strings.TrimPrefix(cString(str), "-"), " ")
 	if !ok {
 		code, msg = "ERR", code // every error has a code
 	}
-	return push(t, lua.TableValue(errorTable(code+" "+strings.Trim(msg, "\r\n"))))
+	return push(t, lua.TableValue(errorTable(t, code+" "+strings.Trim(msg, "\r\n"))))
 }
 
 func (s *State) statusReply(t *lua.Thread) int {
 	if _, ok := onlyString(t); !ok {
-		return push(t, lua.TableValue(errorTable("ERR wrong number or type of arguments")))
+		return push(t, lua.TableValue(errorTable(t, "ERR wrong number or type of arguments")))
 	}
 	r := t.NewTable(0, 1)
 	r.SetString("ok", t.Arg(1))

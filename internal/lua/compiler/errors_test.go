@@ -115,6 +115,9 @@ func TestErrorsAgainstLua(t *testing.T) {
 		}
 	}
 	for i, answer := range askLua(t, srcs) {
+		if strings.Contains(answer, "nesting of [[...]]") {
+			continue // see TestNested
+		}
 		require.Equal(t, answer, message(srcs[i]), "%.300q", srcs[i])
 	}
 }

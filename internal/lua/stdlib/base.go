@@ -176,7 +176,7 @@ func baseSetMetatable(t *lua.Thread) int {
 
 func baseRawEqual(t *lua.Thread) int {
 	a, b := t.Any(1), t.Any(2)
-	return t.Return(lua.Bool(lua.RawEqual(a, b)))
+	return t.Return(lua.Bool(t.RawEqual(a, b)))
 }
 
 func baseRawGet(t *lua.Thread) int {

@@ -18,6 +18,9 @@ func OpenString(s *lua.State) {
 // bytesPerStep is how many bytes a simple loop handles in the time of a step.
 const bytesPerStep = 64
 
+// partBytes is how many bytes a simple loop handles without asking whether to go on.
+const partBytes = 256 << 10
+
 // singles are all bytes. The strings of one byte are parts of it, so that they cost no memory.
 var singles = func() string {
 	var b [256]byte
@@ -123,30 +126,36 @@ func stringUpper(t *lua.Thread) int { return flipCase(t, 'a') }
 // ASCII only.
 func flipCase(t *lua.Thread, first byte) int {
 	s := t.String(1)
-	t.Spend(len(s) / bytesPerStep)
 	i := 0
 	for i < len(s) && s[i]-first >= 26 {
-		i++
+		if i++; i%partBytes == 0 {
+			t.Spend(partBytes / bytesPerStep)
+		}
 	}
 	if i == len(s) {
 		return t.Return(lua.String(s))
 	}
 	t.Grow(len(s))
 	b := t.State().Room(len(s))
-	for i := range b {
-		c := s[i]
-		b[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
+	for from := 0; from < len(b); from += partBytes {
+		part := b[from:min(from+partBytes, len(b))]
+		for i, c := range []byte(s[from : from+len(part)]) {
+			part[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
+		}
+		t.Spend(len(part) / bytesPerStep)
 	}
 	return t.Return(lua.Bytes(b))
 }
 
 func stringReverse(t *lua.Thread) int {
 	s := t.String(1)
-	t.Spend(len(s) / bytesPerStep)
 	t.Grow(len(s))
 	b := t.State().Room(len(s))
-	for i, last := 0, len(s)-1; i < len(s); i++ {
-		b[last-i] = s[i]
+	for i, last := 0, len(s)-1; i < len(s); {
+		for end := min(i+partBytes, len(s)); i < end; i++ {
+			b[last-i] = s[i]
+		}
+		t.Spend(min(len(s), partBytes) / bytesPerStep)
 	}
 	return t.Return(lua.Bytes(b))
 }
@@ -165,8 +174,14 @@ func stringRep(t *lua.Thread) int {
 	n *= len(s)
 	t.Grow(n)
 	b := t.State().Room(n)
+	size := len(s) // what is copied at once
 	for done := copy(b, s); done < n; {
-		done += copy(b[done:], b[:done])
+		m := copy(b[done:], b[:size])
+		if done += m; size < partBytes {
+			size = done
+		} else {
+			t.Spend(m / bytesPerStep)
+		}
 	}
 	return t.Return(lua.Bytes(b))
 }
