@@ -101,7 +101,8 @@ func TestPrograms(t *testing.T) {
 		require.NoError(t, err)
 		check := func(m *machine, how string) {
 			got := addresses.ReplaceAllString(m.run(string(src), "@"+program), ": 0x")
-			assert.Equal(t, strings.Split(string(want), "\n"), strings.Split(got, "\n"), program+how)
+			wants, gots := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+			assert.Equal(t, wants, gots, program+how)
 		}
 		check(newMachine(), "")
 		m := newMachine()
