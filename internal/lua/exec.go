@@ -38,10 +38,18 @@ enter:
 			pc += int(in.C())
 			continue
 		case bytecode.GetUpval:
-			regs[in.A()] = *f.closure.upvalues[in.B()].at
+			if v := f.closure.upvalues[in.B()].at; v.n >= minNumber {
+				regs[in.A()].n = v.n
+			} else {
+				regs[in.A()] = *v
+			}
 			continue
 		case bytecode.SetUpval:
-			f.closure.upvalues[in.B()].at.set(regs[in.A()])
+			if v, w := f.closure.upvalues[in.B()].at, regs[in.A()].n; w >= minNumber && v.p == nil {
+				v.n = w
+			} else {
+				v.set(regs[in.A()])
+			}
 			continue
 		case bytecode.GetGlobal:
 			if v := f.closure.env.GetStr(k[in.D()], fn.hashes[in.D()]); v.n != bitsNil {
@@ -323,7 +331,7 @@ enter:
 			goto enter
 		case bytecode.Return:
 			first, n := base+int(in.A()), int(in.B())-1
-			if n <= 1 && n >= 0 && t.open == nil && f.kind == framePlain &&
+			if n <= 1 && n >= 0 && f.kind == framePlain && !t.captured(base) &&
 				t.frames[t.depth-2].closure != nil {
 				t.leavePlain(f, first, n)
 				goto enter

@@ -99,7 +99,14 @@ func TestPrograms(t *testing.T) {
 		}
 		want, err := os.ReadFile(result)
 		require.NoError(t, err)
-		got := addresses.ReplaceAllString(newMachine().run(string(src), "@"+program), ": 0x")
-		assert.Equal(t, strings.Split(string(want), "\n"), strings.Split(got, "\n"), program)
+		check := func(m *machine, how string) {
+			got := addresses.ReplaceAllString(m.run(string(src), "@"+program), ": 0x")
+			wants, gots := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+			assert.Equal(t, wants, gots, program+how)
+		}
+		check(newMachine(), "")
+		m := newMachine()
+		m.MeasureAlways()
+		check(m, ", with memory measured again and again")
 	}
 }

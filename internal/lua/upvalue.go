@@ -24,6 +24,9 @@ func (t *Thread) capture(slot int) *Upvalue {
 	return u
 }
 
+// captured reports whether functions have captured variables in slots from base on.
+func (t *Thread) captured(base int) bool { return t.open != nil && t.open.index >= base }
+
 // close lets the variables from a slot on live outside of the stack.
 func (t *Thread) close(slot int) {
 	for u := t.open; u != nil && u.index >= slot; u = t.open {

@@ -173,3 +173,12 @@ local t=setmetatable({},{__metatable='locked'})
 p(getmetatable(t),pcall(setmetatable,t,{}))
 p(tostring(nil),tostring(true),tostring(1e15),tostring(-0))
 p(tonumber('0x'),tonumber('1e'),tonumber('1e1x'),tonumber('.5'),tonumber('5.'),tonumber('.'),tonumber(''),tonumber(' '),tonumber('0x1F'),tonumber('1_0'),tonumber('inf'),tonumber('nan'),tonumber('1e400'),tonumber('- 1'),tonumber('--1'))
+
+-- the table arg of many arguments
+do
+  local big = {}
+  for i = 1, 200 do big[i] = true end
+  local function old(a, b, ...) return a, b, arg.n, arg[1], #arg end
+  print(old(1, 2, unpack(big)))
+  print(old(1))
+end
