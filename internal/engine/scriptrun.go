@@ -10,6 +10,9 @@ import (
 	"godwit/internal/spec"
 )
 
+// maxReplyKept is how large a buffer for replies to scripts' commands is used again.
+const maxReplyKept = 1 << 20
+
 // scriptCaller implements script.Caller: what scripts need of the engine.
 type scriptCaller struct{ e *Engine }
 
@@ -51,8 +54,9 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 	}
 	e.EndUnit()
 	*r, e.scriptCtx = runningScript{}, Ctx{} // what they refer to may be large
-	if cl.NoTouch {
-		cl.NoTouch = false
+	cl.NoTouch = false
+	if cap(cl.W.Buf) > maxReplyKept {
+		cl.W.Buf = nil
 	}
 	if res.Error != "" {
 		c.failed = true
@@ -87,7 +91,7 @@ func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused stri
 		return nil, string(msg)
 	}
 	cl := e.script.client
-	if cl.W.Proto = proto; cap(cl.W.Buf) > 1<<20 {
+	if cl.W.Proto = proto; cap(cl.W.Buf) > maxReplyKept {
 		cl.W.Buf = nil
 	}
 	cl.W.Buf = cl.W.Buf[:0]

@@ -7,7 +7,8 @@ import (
 	"godwit/internal/lua"
 )
 
-// decoder reads a reply. Our own commands have written it, so it is well formed.
+// decoder reads a reply. Our own commands have written it, so it is well formed. Tables that are
+// being filled are on the thread's stack, where they count as memory of the script.
 type decoder struct {
 	s *State
 	t *lua.Thread // that accounts for what is made
@@ -94,19 +95,27 @@ func (d *decoder) array() lua.Value {
 		return d.sparse(n)
 	}
 	t := d.t.NewArray(n)
+	d.t.Push(lua.TableValue(t))
 	array := t.Array()
 	for i := range n {
 		array[i] = d.value()
 	}
-	return lua.TableValue(t)
+	return d.t.Pop()
 }
 
 func (d *decoder) sparse(n int) lua.Value {
-	t := d.t.NewTable(0, 0)
+	t := d.filling()
 	for i := 1; i <= n; i++ {
 		d.t.RawSetInt(t, i, d.value())
 	}
-	return lua.TableValue(t)
+	return d.t.Pop()
+}
+
+// filling returns a new table, which it pushes.
+func (d *decoder) filling() *lua.Table {
+	t := d.t.NewTable(0, 0)
+	d.t.Push(lua.TableValue(t))
+	return t
 }
 
 // value3 converts the types of RESP3.
@@ -129,18 +138,19 @@ func (d *decoder) value3() lua.Value {
 		t.SetString("string", d.text(b[4:]))
 		return d.field("verbatim_string", lua.TableValue(t))
 	case '~':
-		t := d.t.NewTable(0, 0)
+		t := d.filling()
 		for range d.integer() {
 			d.put(t, d.value(), lua.True)
 		}
-		return d.field("set", lua.TableValue(t))
+		return d.field("set", d.t.Pop())
 	case '%':
-		t := d.t.NewTable(0, 0)
+		t := d.filling()
 		for range d.integer() {
-			k := d.value()
-			d.put(t, k, d.value())
+			d.t.Push(d.value())
+			v := d.value()
+			d.put(t, d.t.Pop(), v)
 		}
-		return d.field("map", lua.TableValue(t))
+		return d.field("map", d.t.Pop())
 	case '|':
 		for range 2 * d.integer() {
 			d.value()

@@ -2,6 +2,7 @@ package script_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,6 +31,11 @@ func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 	case "stop":
 		f.lenient = false
 		f.w.Simple("OK")
+	case "many": // pieces of 1 MB each, behind the first line that is given
+		f.w.Buf = append(append(f.w.Buf, argv[1]...), "\r\n"...)
+		for i := range 100 {
+			f.w.Bulk(append(make([]byte, 1e6), strconv.Itoa(i)...))
+		}
 	case "refuse":
 		return nil, "ERR refused"
 	case "fail":

@@ -34,6 +34,20 @@ func TestReplyBounds(t *testing.T) {
 	require.Equal(t, "$1000000\r\n", eval(t, h, "return ('x'):rep(1e6)")[:10])
 }
 
+// TestCommandReplyBounds checks that the reply of a command counts while it is read.
+func TestCommandReplyBounds(t *testing.T) {
+	h := newHost(&fake{})
+	h.BoundMemory(16 << 20)
+	for _, first := range []string{"*100", "~100", "%50"} {
+		for _, proto := range []string{"2", "3"} {
+			src := "redis.setresp(" + proto + ") pcall(redis.call, 'many', '" + first + "') return 1"
+			require.Contains(t, eval(t, h, src), "-ERR not enough memory", src)
+		}
+	}
+	require.Equal(t, ":7\r\n", eval(t, h, "redis.call('many', '*7') "+
+		"return #redis.call('many', '*7')"))
+}
+
 // TestArgumentBounds checks that a script cannot hand a command more than it may hold itself.
 func TestArgumentBounds(t *testing.T) {
 	f := &fake{}

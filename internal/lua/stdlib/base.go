@@ -6,7 +6,6 @@
 package stdlib
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -278,12 +277,13 @@ func inBase(str string, base int) lua.Value {
 	if base == 16 && len(digits) > 2 && digits[0] == '0' && digits[1]|32 == 'x' {
 		digits = digits[2:]
 	}
-	n, err := strconv.ParseUint(digits, base, 64)
 	const all = "0123456789abcdefghijklmnopqrstuvwxyz"
-	rest := strings.Trim(strings.ToLower(digits), all[:base])
-	if rest != "" || errors.Is(err, strconv.ErrSyntax) {
+	rest := strings.TrimLeft(digits, all[:base]+strings.ToUpper(all[:base]))
+	if rest != "" || digits == "" {
 		return lua.Nil
 	}
+	digits = strings.TrimLeft(digits, "0")
+	n, err := strconv.ParseUint("0"+digits[:min(len(digits), 65)], base, 64) // 65 are too many
 	if neg && err == nil {
 		n = -n
 	}
