@@ -108,8 +108,6 @@ func sets(in bytecode.Instr, reg int) bool {
 		return reg >= a
 	case bytecode.ForCall:
 		return reg >= a+2
-	case bytecode.ForPrep, bytecode.ForLoop:
-		return reg >= a && reg <= a+3
 	case bytecode.SetUpval, bytecode.SetGlobal, bytecode.SetIndex, bytecode.SetIndexK,
 		bytecode.SetConst, bytecode.SetField, bytecode.SetFieldK, bytecode.SetInt,
 		bytecode.SetList, bytecode.Jump, bytecode.Return, bytecode.Close, bytecode.ForTest,

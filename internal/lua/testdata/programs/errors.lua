@@ -203,3 +203,13 @@ p(ok,f,fs[2]())
 for i=1,3 do local a,b,c=i,i*2,i*3 pcall(function() local x,y,z=9,9,9 error('q') end) p(a,b,c) end
 local function va(...) local a,b=... pcall(error,'z') return a,b,... end
 p(va(1,2,3))
+
+-- a name from before another loop
+do
+  local co, up = coroutine.create(function() end), 1
+  print(pcall(function()
+    local h = {nil, nil, {up}}
+    for i = 3, 1 do end
+    for x in co do end
+  end))
+end
