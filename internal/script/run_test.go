@@ -40,7 +40,8 @@ func TestCommandReplyBounds(t *testing.T) {
 	h.BoundMemory(16 << 20)
 	for _, first := range []string{"*100", "~100", "%50"} {
 		for _, proto := range []string{"2", "3"} {
-			src := "redis.setresp(" + proto + ") pcall(redis.call, 'many', '" + first + "') return 1"
+			src := "redis.setresp(" + proto + ") pcall(redis.call, 'many', '" + first +
+				"') return 1"
 			require.Contains(t, eval(t, h, src), "-ERR not enough memory", src)
 		}
 	}
