@@ -45,6 +45,7 @@ func TestCommandReplyBounds(t *testing.T) {
 			require.Contains(t, eval(t, h, src), "-ERR not enough memory", src)
 		}
 	}
+	require.Contains(t, eval(t, h, "return pcall(redis.pcall, 'vast')"), "-ERR not enough memory")
 	require.Equal(t, ":7\r\n", eval(t, h, "redis.call('many', '*7') "+
 		"return #redis.call('many', '*7')"))
 }
