@@ -133,7 +133,7 @@ func (t *Thread) sameMeta(x, y Value, e event) Value {
 	if a.n == bitsNil {
 		return Nil
 	}
-	if b := t.metamethod(y, e); RawEqual(a, b) {
+	if b := t.metamethod(y, e); t.RawEqual(a, b) {
 		return a
 	}
 	return Nil

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"godwit/internal/lua/bytecode"
 )
 
 // testBudget returns a budget with a bound of 1000 bytes. live is what a measure says.
@@ -226,7 +228,7 @@ func TestLive(t *testing.T) {
 		list.SetInt(i+1, long)
 	}
 	list.SetInt(6, TableValue(list))
-	closure := &Closure{fn: &Function{code: nil}, env: s.Globals}
+	closure := &Closure{fn: &Function{proto: &bytecode.Proto{}}, env: s.Globals}
 	closure.upvalues = []*Upvalue{{own: long}}
 	closure.upvalues[0].at = &closure.upvalues[0].own
 	keyed := NewTable(0, 2)

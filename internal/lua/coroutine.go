@@ -83,6 +83,9 @@ func (t *Thread) Resume(co *Thread, n int) (ok bool) {
 	t.SetTop(n - 1)
 	switch o {
 	case failed:
+		if t.s.Ended() != nil { // then nothing can catch the error
+			t.Raise(co.thrown)
+		}
 		t.Push(co.thrown)
 		t.s.bury(co)
 		co.thrown = Nil

@@ -13,7 +13,8 @@ type Function struct {
 	constants []Value
 	hashes    []uint32 // of the constants that are strings
 	functions []*Function
-	chunk     string // the name that a script has given to the code, if it is named
+	source    string // of code that a script has loaded: constants and names are parts of it
+	chunk     string // the name that the script has given to it, if it is named
 	named     bool
 	params    int
 	registers int
@@ -32,13 +33,14 @@ type Closure struct {
 // Proto returns the code of the function.
 func (c *Closure) Proto() *bytecode.Proto { return c.fn.proto }
 
-// SetChunk notes the name that a script has given to the chunk, for Thread.Chunk.
-func (c *Closure) SetChunk(name string) { c.fn.setChunk(name) }
+// SetChunk notes the source of a chunk that a script has loaded, and the name that the script has
+// given to it, for Thread.Chunk.
+func (c *Closure) SetChunk(source, name string) { c.fn.setChunk(source, name) }
 
-func (f *Function) setChunk(name string) {
-	f.chunk, f.named = name, true
+func (f *Function) setChunk(source, name string) {
+	f.source, f.chunk, f.named = source, name, true
 	for _, sub := range f.functions {
-		sub.setChunk(name)
+		sub.setChunk(source, name)
 	}
 }
 

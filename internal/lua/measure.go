@@ -39,6 +39,9 @@ const (
 	functionBytes = 208
 	constantBytes = 64 // in Proto and in Function
 	instrBytes    = 12 // with its line
+
+	localBytes       = 32 // with its name, which is a part of the source
+	upvalueNameBytes = 24
 )
 
 // breathEvery is how many values are looked at between two questions to the host.
@@ -199,7 +202,10 @@ func (m *meter) function(f *Function) {
 	if !m.seen.add(addressOf(f)) {
 		return
 	}
-	m.bytes += functionBytes + len(f.code)*instrBytes + len(f.constants)*constantBytes
+	p := f.proto
+	m.bytes += functionBytes + len(f.code)*instrBytes + len(f.constants)*constantBytes +
+		len(p.Locals)*localBytes + len(p.Upvalues)*upvalueNameBytes
+	m.visit(String(f.source))
 	m.visit(String(f.chunk))
 	for _, v := range f.constants {
 		m.visit(v)

@@ -61,6 +61,8 @@ func (s *State) Reset() {
 	}
 	if len(t.frames) > keptFrames {
 		t.frames = make([]frame, startFrames)
+	} else {
+		clear(t.frames)
 	}
 	t.top, t.high = 0, 0
 	s.current = t

@@ -131,6 +131,13 @@ func TestMemoryBound(t *testing.T) {
 		"local t = {} while true do t[#t+1] = redis.pcall() end",
 		"local t = {} while true do t[#t+1] = redis.error_reply('x') end",
 		"local t = {} while true do t[#t+1] = redis.error_reply() end",
+		// sources, of which constants and names are parts
+		"local t, s = {}, ('x'):rep(10000) for i = 1, 1e4 do " +
+			"t[i] = loadstring('return \"abc\" --'..s..i, '=x') end",
+		"local t, s = {}, ('do local a end '):rep(1000) for i = 1, 1e4 do " +
+			"t[i] = loadstring(s..i, '=x') or loadstring(s, '=x') end",
+		"return coroutine.resume(coroutine.create(function() " +
+			"local t = {} while true do t[#t+1] = ('x'):rep(10000)..#t end end))",
 	} {
 		require.Contains(t, eval(t, h, src), "not enough memory", src)
 	}

@@ -193,7 +193,7 @@ func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
 	c, err := s.compile(src, stdlib.ChunkName(name), s.L.Globals,
 		compiler.Options{Level: t.Nested(), Name: stdlib.LongChunkName(name)})
 	if err == nil {
-		c.SetChunk(name)
+		c.SetChunk(src, name)
 	}
 	return c, err
 }

@@ -96,8 +96,8 @@ func tabRemove(t *lua.Thread) int {
 
 func tabForeach(t *lua.Thread) int {
 	tab, f := t.Table(1), t.Function(2)
-	k, v, err := tab.Next(lua.Nil)
-	for ; err == nil && !k.IsNil(); k, v, err = tab.Next(k) {
+	i, k, v, err := tab.NextFrom(0, lua.Nil)
+	for ; err == nil && i != 0; i, k, v, err = tab.NextFrom(i, k) {
 		if visit(t, f, k, v) {
 			return 1
 		}
