@@ -25,8 +25,8 @@
 //
 //	engine.go           Engine: the state of all parts
 //	client.go           Client, Conn, the list of clients
-//	scripting.go        the script that runs: who called it, whether it is busy
 //	scriptreply.go      large replies to the commands of a script
+//	scripting.go        the script that runs: who called it, whether it is busy
 //	clock.go            the wall clock and the steady clock
 //	stats.go            counters of INFO, commands, errors; latency events
 //	origin.go           who sent a command
