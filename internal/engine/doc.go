@@ -25,6 +25,7 @@
 //
 //	engine.go           Engine: the state of all parts
 //	client.go           Client, Conn, the list of clients
+//	scriptreply.go      large replies to the commands of a script
 //	scripting.go        the script that runs: who called it, whether it is busy
 //	clock.go            the wall clock and the steady clock
 //	stats.go            counters of INFO, commands, errors; latency events

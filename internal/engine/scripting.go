@@ -86,6 +86,7 @@ type scripting struct {
 	// functions are made when they are first needed.
 	functions *script.Functions
 	client    *Client
+	large     scriptReply // that client's
 	run       *runningScript
 	slot      runningScript // what run points to
 	trimAt    int64         // steady ms: when stacks are looked at again

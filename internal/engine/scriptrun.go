@@ -70,7 +70,8 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 func (e *Engine) scriptClient(c *Ctx) *Client {
 	cl := e.script.client
 	if cl == nil {
-		cl = &Client{Origin: OriginScript, FD: -1, Authenticated: true, W: resp.Writer{Proto: 2}}
+		cl = &Client{Origin: OriginScript, FD: -1, Authenticated: true, W: resp.Writer{Proto: 2,
+			Stage: &e.script.large}}
 		e.script.client = cl
 	}
 	from := c.Client
@@ -94,7 +95,7 @@ func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused stri
 	if cl.W.Proto = proto; cap(cl.W.Buf) > maxReplyKept {
 		cl.W.Buf = nil
 	}
-	cl.W.Buf = cl.W.Buf[:0]
+	cl.W.Reset()
 	cl.LastCmd = cmd
 	c := &e.scriptCtx
 	*c = Ctx{Writer: &cl.W, E: e, Client: cl, Cmd: cmd, DB: cl.db, Args: argv, Now: e.now}
@@ -102,6 +103,9 @@ func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused stri
 		e.script.run.wrote = true
 	}
 	e.call(c)
+	if cl.W.Staged > 0 {
+		return e.script.large.whole(cl.W.Buf), ""
+	}
 	return cl.W.Buf, ""
 }
 

@@ -44,6 +44,9 @@ func (s *State) command(t *lua.Thread, name string) (v lua.Value, failed bool) {
 	s.calling = true // crashed looks at it
 	reply, refused := s.caller.Call(s.argv, s.proto)
 	s.calling = false
+	if refused == "" && len(reply) == 0 {
+		t.Raise(lua.String(s.L.End(lua.ErrMemory).Error())) // no pcall catches it
+	}
 	if s.debug != nil {
 		s.debug.replies(reply, refused)
 	}

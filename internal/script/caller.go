@@ -4,7 +4,8 @@ package script
 type Caller interface {
 	// Call runs one command for the running script. The reply is in the given version of RESP and
 	// valid until the next call. If the command did not run, refused says why and the reply is
-	// empty: refused is an error text with its code, without '-'.
+	// empty: refused is an error text with its code, without '-'. If both are empty, the reply is
+	// too large for a script to hold.
 	Call(argv [][]byte, proto int) (reply []byte, refused string)
 	// Allowed reports whether the ACL lets the script's user run a command. known is false if there
 	// is no such command.

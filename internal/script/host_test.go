@@ -36,6 +36,8 @@ func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 		for i := range 100 {
 			f.w.Bulk(append(make([]byte, 1e6), strconv.Itoa(i)...))
 		}
+	case "vast":
+		return nil, ""
 	case "refuse":
 		return nil, "ERR refused"
 	case "fail":

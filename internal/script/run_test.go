@@ -40,10 +40,12 @@ func TestCommandReplyBounds(t *testing.T) {
 	h.BoundMemory(16 << 20)
 	for _, first := range []string{"*100", "~100", "%50"} {
 		for _, proto := range []string{"2", "3"} {
-			src := "redis.setresp(" + proto + ") pcall(redis.call, 'many', '" + first + "') return 1"
+			src := "redis.setresp(" + proto + ") pcall(redis.call, 'many', '" + first +
+				"') return 1"
 			require.Contains(t, eval(t, h, src), "-ERR not enough memory", src)
 		}
 	}
+	require.Contains(t, eval(t, h, "return pcall(redis.pcall, 'vast')"), "-ERR not enough memory")
 	require.Equal(t, ":7\r\n", eval(t, h, "redis.call('many', '*7') "+
 		"return #redis.call('many', '*7')"))
 }
