@@ -144,14 +144,6 @@ func (t *Table) findInt(i int) *Value {
 	return t.findNumber(float64(i))
 }
 
-// element is find for a number.
-func (t *Table) element(f float64) *Value {
-	if i := int(f); uint(i-1) < uint(len(t.array)) && float64(i) == f {
-		return &t.array[i-1]
-	}
-	return t.findNumber(f)
-}
-
 // inArray returns where the value of a key is in the array, or nil if it does not belong there.
 func (t *Table) inArray(k Value) *Value {
 	if i := intKey(k); uint(i-1) < uint(len(t.array)) {
@@ -168,12 +160,6 @@ func intKey(k Value) int {
 		}
 	}
 	return 0
-}
-
-// has reports whether key k has a value.
-func (t *Table) has(k Value) bool {
-	p := t.find(k)
-	return p != nil && p.n != bitsNil
 }
 
 // settable returns where an assignment may store the value of a string whose HashString is known:

@@ -65,7 +65,7 @@ func TestTableModel(t *testing.T) {
 			want, ok := model[modelKey(keys[i])]
 			got := tab.Get(again[i])
 			require.Equal(t, ok, !got.IsNil(), "seed %d, key %d", seed, i)
-			require.Equal(t, ok, tab.has(keys[i]))
+			require.Equal(t, ok, !tab.Get(keys[i]).IsNil())
 			if ok {
 				require.Equal(t, float64(want), got.Num(), "seed %d, key %d", seed, i)
 			}
@@ -213,7 +213,7 @@ func BenchmarkArray(b *testing.B) {
 	b.Run("element", func(b *testing.B) {
 		sum := 0.0
 		for i := 0; b.Loop(); i++ {
-			sum += tab.element(float64(1 + i%1000)).Num()
+			sum += tab.find(Number(float64(1 + i%1000))).Num()
 		}
 	})
 	b.Run("set", func(b *testing.B) {
