@@ -24,8 +24,9 @@ func addClients(t *testing.T, l *local) {
 		c.NoEvict, c.NoTouch, c.Unix = rnd.IntN(2) == 0, rnd.IntN(2) == 0, rnd.IntN(4) == 0
 		c.Redirects = rnd.IntN(2) == 0
 		c.Class = engine.Class(rnd.IntN(3))
-		c.Created -= rnd.Int64N(20000)
-		c.LastUsed -= rnd.Int64N(20000)
+		// No age comes to a round ten seconds while the test runs.
+		c.Created -= rnd.Int64N(2)*10_000 + rnd.Int64N(5000)
+		c.LastUsed -= rnd.Int64N(2)*10_000 + rnd.Int64N(5000)
 		l.e.SelectDB(c, rnd.IntN(3))
 	}
 	l.e.Leave()
