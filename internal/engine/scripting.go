@@ -20,8 +20,8 @@ import (
 // of deadlines stands still, and the script's own client is held.
 //
 // A script ends at its next instruction when SCRIPT KILL has asked for it. That is refused once it
-// has written. When the server shuts down, what the script has written so far is dropped and never
-// reaches the log.
+// has written, unless a client steps through it: it then goes on without the client. When the
+// server shuts down, what the script has written so far is dropped and never reaches the log.
 
 // Error texts of scripts.
 const (
@@ -77,6 +77,7 @@ type runningScript struct {
 	wrote bool
 	busy  bool
 	kill  bool
+	alone bool // its client, which steps through it, has been sent away
 	repl  int
 }
 
@@ -130,6 +131,11 @@ func (e *Engine) KillScript(function bool) string {
 	switch {
 	case r == nil:
 		return errNotBusy
+	case r.wrote && r.Debug && !r.alone && !function:
+		e.Log.Notice("SCRIPT KILL: the script that is debugged has written, and goes on without " +
+			"its client")
+		r.alone = true
+		return ""
 	case r.wrote:
 		return errUnkillable
 	case r.Function != function:

@@ -88,7 +88,7 @@ func (l *Library) callbacks(visit func(lua.Value)) {
 // registerFunction implements redis.register_function.
 func (f *Functions) registerFunction(t *lua.Thread) int {
 	if f.loading == nil {
-		return refuse(t, "redis.register_function can only be called on FUNCTION LOAD command")
+		return f.refuse(t, "redis.register_function can only be called on FUNCTION LOAD command")
 	}
 	fn := &Function{}
 	msg := ""
@@ -106,7 +106,7 @@ func (f *Functions) registerFunction(t *lua.Thread) int {
 		}
 	}
 	if msg != "" {
-		return refuse(t, msg)
+		return f.refuse(t, msg)
 	}
 	return 0
 }

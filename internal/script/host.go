@@ -176,6 +176,7 @@ func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) Result {
 	h.begin()
 	h.args.set(keys, args)
 	r := h.invoke(sc.fn, sc.SHA, w)
+	h.debug.finish()
 	h.args.clear(h.State)
 	return r
 }

@@ -40,6 +40,8 @@ func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 		return nil, ""
 	case "refuse":
 		return nil, "ERR refused"
+	case "deny":
+		return nil, "DENIED for some reason"
 	case "fail":
 		f.w.Error("WRONG kind")
 	case "get":
