@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/internal/script"
+	"godwit/internal/spec"
 )
 
 // Scripts run on the executor, each as one atomic unit: what their commands propagate leaves as a
@@ -69,6 +70,7 @@ type ScriptRun struct {
 type runningScript struct {
 	ScriptRun
 	caller   *Client
+	cmd      *spec.Command
 	args     [][]byte // of the caller's command
 	started  time.Time
 	noWrites bool
@@ -76,9 +78,11 @@ type runningScript struct {
 	oom   bool
 	wrote bool
 	busy  bool
-	kill  bool
-	alone bool // its client, which steps through it, has been sent away
-	repl  int
+	// failed: its reply has an error that nobody had counted.
+	failed bool
+	kill   bool
+	alone  bool // its client, which steps through it, has been sent away
+	repl   int
 }
 
 // scripting is the state of scripts.

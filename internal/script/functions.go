@@ -284,8 +284,8 @@ func (f *Functions) MachineMemory() int64 { return machineMemory + f.StackBytes(
 func (f *Functions) MemoryBytes() int64 { return f.MachineMemory() + f.LibrarySet.Memory() }
 
 // Call runs a function and writes its reply.
-func (f *Functions) Call(fn *Function, keys, args [][]byte, w *resp.Writer) Result {
+func (f *Functions) Call(fn *Function, keys, args [][]byte, w *resp.Writer) {
 	f.begin()
 	f.kept.stale = true
-	return f.invoke(fn.callback, fn.Name, w, list(keys), list(args))
+	f.invoke(fn.callback, fn.Name, w, list(keys), list(args))
 }
