@@ -178,7 +178,7 @@ func TestCollects(t *testing.T) {
 
 var garbage []byte
 
-// TestSweeps checks that runs that have allocated much are swept up behind, however they have ended.
+// TestSweeps checks that runs that have allocated much are swept up behind, however they end.
 func TestSweeps(t *testing.T) {
 	live, sweeps := 0, 0
 	b, _ := testBudget(&live)
