@@ -27,14 +27,13 @@ func tabSetn(t *lua.Thread) int {
 }
 
 func tabMaxn(t *lua.Thread) int {
-	most := 0.0
-	t.Table(1).Each(func(k, _ lua.Value) bool {
+	most, tab := 0.0, t.Table(1)
+	for i, k, _ := t.NextIndex(tab, 0); i != 0; i, k, _ = t.NextIndex(tab, i) {
 		t.Spend(1)
 		if k.IsNumber() {
 			most = max(most, k.Num())
 		}
-		return true
-	})
+	}
 	return t.Return(lua.Number(most))
 }
 
@@ -62,13 +61,22 @@ func moveUp(t *lua.Thread, tab *lua.Table, pos, end int) {
 	}
 	t.RawSetInt(tab, end, tab.GetInt(end-1))
 	if list := tab.Elements(pos, end-1); list != nil {
-		t.Spend(len(list) / moveCost)
-		copy(list[1:], list)
+		move(t, list[1:], list[:len(list)-1])
 		return
 	}
 	for i := end - 1; i > pos; i-- {
 		t.Spend(1)
 		t.RawSetInt(tab, i, tab.GetInt(i-1))
+	}
+}
+
+// move copies elements.
+func move(t *lua.Thread, to, from []lua.Value) {
+	if len(from) < lua.LongWork/moveCost {
+		t.Spend(len(from) / moveCost)
+		copy(to, from)
+	} else {
+		t.Aside(len(from)*moveCost, func() { copy(to, from) })
 	}
 }
 
@@ -82,8 +90,7 @@ func tabRemove(t *lua.Thread) int {
 	t.Writable(1)
 	t.Push(tab.GetInt(pos))
 	if list := tab.Elements(pos, end); list != nil {
-		t.Spend(len(list) / moveCost)
-		copy(list, list[1:])
+		move(t, list, list[1:])
 	} else {
 		for ; pos < end; pos++ {
 			t.Spend(1)
@@ -96,14 +103,10 @@ func tabRemove(t *lua.Thread) int {
 
 func tabForeach(t *lua.Thread) int {
 	tab, f := t.Table(1), t.Function(2)
-	i, k, v, err := tab.NextFrom(0, lua.Nil)
-	for ; err == nil && i != 0; i, k, v, err = tab.NextFrom(i, k) {
+	for i, k, v := t.NextFrom(tab, 0, lua.Nil); i != 0; i, k, v = t.NextFrom(tab, i, k) {
 		if visit(t, f, k, v) {
 			return 1
 		}
-	}
-	if err != nil {
-		return t.Throw(lua.String(err.Error()))
 	}
 	return 0
 }
@@ -137,28 +140,34 @@ func tabConcat(t *lua.Thread) int {
 	sep := t.OptString(2, "")
 	tab := t.Table(1)
 	from, to := optCInt(t, 3, 1), optCInt(t, 4, t.Len(tab))
-	b := make([]byte, 0, concatSize(t, tab, sep, from, to))
+	x := t.Buffer()
+	x.Reserve(concatSize(t, tab, sep, from, to))
 	for i := from; i <= to; i++ {
+		if i&63 == 0 {
+			t.Spend(8)
+		}
 		if v := tab.GetInt(i); v.IsString() {
-			b = append(b, v.Str()...)
+			x.Add(v.Str())
 		} else {
-			b = lua.AppendNumber(b, v.Num())
+			x.B = lua.AppendNumber(x.B, v.Num())
 		}
 		if i < to {
-			b = append(b, sep...)
+			x.Add(sep)
 		}
 	}
-	return t.Return(lua.Bytes(b))
+	return t.Return(x.End())
 }
 
 // maxNumber is enough for a number as text.
 const maxNumber = 24
 
-// concatSize returns how long the elements and what separates them are at most. It accounts for
-// that.
+// concatSize returns how long the elements and what separates them are at most.
 func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 	size := 0
 	for i := from; i <= to && size <= lua.MaxString; i++ {
+		if i&1023 == 0 {
+			t.Spend(256)
+		}
 		if v := tab.GetInt(i); v.IsString() {
 			size += v.Len()
 		} else if v.IsNumber() {
@@ -171,7 +180,5 @@ func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 			size += len(sep)
 		}
 	}
-	t.Spend(max(to-from, 0) / 4)
-	t.Grow(size)
 	return size
 }
