@@ -140,28 +140,44 @@ func tabConcat(t *lua.Thread) int {
 	sep := t.OptString(2, "")
 	tab := t.Table(1)
 	from, to := optCInt(t, 3, 1), optCInt(t, 4, t.Len(tab))
-	x := t.Buffer()
-	x.Reserve(concatSize(t, tab, sep, from, to))
+	size := concatSize(t, tab, sep, from, to)
+	b := make([]byte, 0, size)
+	if size < lua.LongWork {
+		b = appendElements(b, tab, sep, from, to)
+	} else {
+		b = appendAside(t, b, tab, sep, from, to)
+	}
+	if len(b) < size-size/8 { // numbers were shorter
+		return t.Return(t.Copy(lua.Bytes(b).Str()))
+	}
+	return t.Return(lua.Bytes(b))
+}
+
+// appendElements appends strings and numbers with a separator.
+func appendElements(b []byte, tab *lua.Table, sep string, from, to int) []byte {
 	for i := from; i <= to; i++ {
-		if i&63 == 0 {
-			t.Spend(8)
-		}
 		if v := tab.GetInt(i); v.IsString() {
-			x.Add(v.Str())
+			b = append(b, v.Str()...)
 		} else {
-			x.B = lua.AppendNumber(x.B, v.Num())
+			b = lua.AppendNumber(b, v.Num())
 		}
 		if i < to {
-			x.Add(sep)
+			b = append(b, sep...)
 		}
 	}
-	return t.Return(x.End())
+	return b
+}
+
+func appendAside(t *lua.Thread, b []byte, tab *lua.Table, sep string, from, to int) []byte {
+	t.Aside(cap(b), func() { b = appendElements(b, tab, sep, from, to) })
+	return b
 }
 
 // maxNumber is enough for a number as text.
 const maxNumber = 24
 
-// concatSize returns how long the elements and what separates them are at most.
+// concatSize returns how long the elements and what separates them are at most. It accounts for
+// that.
 func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 	size := 0
 	for i := from; i <= to && size <= lua.MaxString; i++ {
@@ -180,5 +196,6 @@ func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 			size += len(sep)
 		}
 	}
+	t.Grow(size)
 	return size
 }
