@@ -14,8 +14,8 @@ const (
 	scannedPerStep = 256
 )
 
-// Aside does work on so many bytes, which must not touch the State. If they are many, another
-// goroutine does it, and the host is asked meanwhile.
+// Aside does work on so many bytes, which must not change what the State refers to. If they are
+// many, another goroutine does it, and the host is asked meanwhile.
 func (t *Thread) Aside(bytes int, work func()) {
 	t.s.asideIf(bytes >= LongWork, work)
 	t.Spend(bytes / handledPerStep)

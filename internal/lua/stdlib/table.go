@@ -13,8 +13,10 @@ func OpenTable(s *lua.State) {
 		{"remove", tabRemove}, {"setn", tabSetn}, {"sort", tabSort}})
 }
 
-// moveCost is how many elements can be moved in one step.
-const moveCost = 16
+const (
+	moveCost    = 16      // how many elements can be moved in one step
+	movedAtOnce = 1 << 16 // how many are moved without asking whether to go on
+)
 
 func tabGetn(t *lua.Thread) int {
 	return t.Return(lua.Int(t.Len(t.Table(1))))
@@ -61,22 +63,17 @@ func moveUp(t *lua.Thread, tab *lua.Table, pos, end int) {
 	}
 	t.RawSetInt(tab, end, tab.GetInt(end-1))
 	if list := tab.Elements(pos, end-1); list != nil {
-		move(t, list[1:], list[:len(list)-1])
+		for last := len(list) - 1; last > 0; {
+			n := min(last, movedAtOnce)
+			copy(list[last-n+1:], list[last-n:last])
+			last -= n
+			t.Spend(n / moveCost)
+		}
 		return
 	}
 	for i := end - 1; i > pos; i-- {
 		t.Spend(1)
 		t.RawSetInt(tab, i, tab.GetInt(i-1))
-	}
-}
-
-// move copies elements.
-func move(t *lua.Thread, to, from []lua.Value) {
-	if len(from) < lua.LongWork/moveCost {
-		t.Spend(len(from) / moveCost)
-		copy(to, from)
-	} else {
-		t.Aside(len(from)*moveCost, func() { copy(to, from) })
 	}
 }
 
@@ -90,7 +87,11 @@ func tabRemove(t *lua.Thread) int {
 	t.Writable(1)
 	t.Push(tab.GetInt(pos))
 	if list := tab.Elements(pos, end); list != nil {
-		move(t, list, list[1:])
+		for len(list) > 1 {
+			n := copy(list, list[1:min(len(list), movedAtOnce)])
+			list = list[n:]
+			t.Spend(n / moveCost)
+		}
 	} else {
 		for ; pos < end; pos++ {
 			t.Spend(1)
