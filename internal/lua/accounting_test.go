@@ -25,7 +25,11 @@ func newLibraries() *lua.State {
 			if err != nil {
 				return nil, err
 			}
-			return lua.Load(p, s.Globals, nil)
+			c, err := lua.Load(p, s.Globals, nil)
+			if err == nil {
+				c.SetChunk(src, name)
+			}
+			return c, err
 		},
 	})
 	stdlib.OpenString(s)
@@ -72,7 +76,7 @@ func TestMemoryIsAccounted(t *testing.T) {
 	for _, call := range []string{"s:rep(3)", "s:upper()", "x:upper()", "s:reverse()", "s:sub(2)",
 		"f('%s%s', s, s)", "f('%q', s)", "f(('%9d '):rep(200), unpack(t, 1, 200))",
 		"s:gsub('1', 'ab')", "s:gsub('^1', s)", "('x'):gsub('.', s)", "(x:gsub('%%', t))",
-		"s:match('1(1*)')", "{s:byte(1, 7000)}", "string.char(unpack(t, 1, 200))",
+		"s:match('1(1*)')", "s:gmatch('1\\0' .. s)", "{s:byte(1, 7000)}", "string.char(unpack(t, 1, 200))",
 		"s .. s", "s .. 1 .. s", "table.concat({s, s}, s)", "table.concat(t)",
 		"table.concat(t, 'ab')",
 		"pcall(error, s)", "pcall(assert, false, s)", "pcall(collectgarbage, s)",
@@ -85,6 +89,7 @@ func TestMemoryIsAccounted(t *testing.T) {
 		"loadstring(('x=y '):rep(2^15))",
 		"loadstring(('local a '):rep(150) .. ('f(function() return a end) '):rep(2^13))",
 		"loadstring('x', s)", "loadstring(s)", "loadstring('x', '=' .. s)",
+		"loadstring('x=1', 'n\\0' .. s)", "pcall(assert, false, '1\\0' .. s)",
 		"load(function() local p = s s = nil return p end)", "cjson.encode(t)", "cjson.encode(s)",
 		"cjson.encode(('\\n'):rep(n))", "cjson.encode({a = {s, s}})", "cjson.decode(j)",
 		"cjson.decode('\"' .. s .. '\"')", "cjson.decode('[\"' .. s .. '\\\\n\"]')",

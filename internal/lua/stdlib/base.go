@@ -101,7 +101,11 @@ func located(t *lua.Thread, v lua.Value, level int) lua.Value {
 	if !ok || level <= 0 {
 		return v
 	}
-	return t.Join(t.Where(level), text)
+	where := t.Where(level)
+	if where == "" && v.IsString() {
+		return v
+	}
+	return t.Join(where, text)
 }
 
 // collector answers for a garbage collector that scripts cannot control.

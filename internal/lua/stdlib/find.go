@@ -79,7 +79,7 @@ func stringGmatch(t *lua.Thread) int {
 	src, pat, at := t.String(1), t.CString(2), 0
 	t.Grow(iterationBytes)
 	return t.Return(lua.NativeValue(&lua.Native{
-		Name: "gmatch", Holds: []lua.Value{lua.String(src), lua.String(pat)},
+		Name: "gmatch", Holds: []lua.Value{t.Arg(1), t.Arg(2)},
 		Fn: func(t *lua.Thread) int {
 			m := matcher{t: t, src: src, pat: pat}
 			from, to := m.search(at, false)

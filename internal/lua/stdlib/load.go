@@ -89,7 +89,10 @@ func (l loader) load(t *lua.Thread) int {
 // chunk pushes the function of a chunk.
 func (l loader) chunk(t *lua.Thread, src, name string) int {
 	t.Spend((len(src) + len(name)) / 8)
-	c, err := l.compile(t, src, lua.CString(name))
+	if cut := lua.CString(name); len(cut) < len(name) {
+		name = t.Copy(cut).Str() // the function keeps it
+	}
+	c, err := l.compile(t, src, name)
 	if err != nil {
 		return failed(t, t.Join(err.Error())) // which may quote the source
 	}
