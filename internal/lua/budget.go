@@ -40,7 +40,8 @@ var ErrMemory = errors.New("not enough memory")
 // them can free it. All that was lent and not freed is at most a quarter of the bound.
 //
 // Garbage is left to Go's collector. It is made to run when the process might otherwise hold more
-// than five quarters of the bound for the State.
+// than five quarters of the bound for the State, and after a run that has allocated much: else that
+// would stay, if it was in use at the last collection, beside what the next runs allocate.
 //
 // Once a run has ended, Look and Grow fail at once, so that no protected call can go on.
 type Budget struct {
@@ -60,15 +61,18 @@ type Budget struct {
 
 	parts   recycler
 	room    int // bytes that may be allocated until the next measure
+	start   int // room when taken was last added to
+	taken   int // bytes that the run has allocated until then
 	bound   int // when room was set
 	over    int // how far the next run's leastRoom exceeds the bound, or 0
 	ended   error
 	live    func() int     // measures
 	collect func(most int) // collectGarbage, but in tests
+	sweep   func()         // sweepGarbage, but in tests
 }
 
 func (b *Budget) init(live func() int) {
-	b.live, b.collect = live, b.collectGarbage
+	b.live, b.collect, b.sweep = live, b.collectGarbage, sweepGarbage
 	b.Bound, b.bound, b.room = defaultBound, defaultBound, defaultBound
 	b.Begin()
 }
@@ -83,6 +87,22 @@ func (b *Budget) Begin() {
 		b.over += leastRoom - b.room
 		b.room = leastRoom
 	}
+	b.start, b.taken = b.room, 0
+}
+
+// finish ends a run, whose values are garbage now unless the host holds them.
+func (b *Budget) finish() {
+	b.settle()
+	if b.taken > b.bound/4 {
+		b.sweep()
+	}
+	b.taken = 0
+}
+
+// settle adds to what the run has allocated.
+func (b *Budget) settle() {
+	b.taken += b.start - b.room
+	b.start = b.room
 }
 
 // Ended returns why the run has ended, or nil.
@@ -93,7 +113,8 @@ func (b *Budget) End(err error) error {
 	if b.ended == nil {
 		b.ended = err
 	}
-	b.Left, b.room = 0, -1
+	b.settle()
+	b.Left, b.room, b.start = 0, -1, -1
 	return b.ended
 }
 
@@ -153,7 +174,9 @@ func (b *Budget) measure(bytes int) error {
 	if used > b.bound {
 		return b.End(ErrMemory)
 	}
+	b.settle()
 	b.room = max(b.bound-used, b.bound/8)
+	b.start = b.room
 	b.collect(b.bound + b.bound/4 - used - b.room)
 	if b.ended != nil { // the host was asked meanwhile
 		return b.End(nil)
@@ -170,6 +193,14 @@ func (b *Budget) breathe() {
 	if err := b.Interrupt(); err != nil {
 		_ = b.End(err) // the next check returns it
 	}
+}
+
+// sweepGarbage makes Go's collector run and does not wait for it.
+func sweepGarbage() {
+	go func() {
+		defer crash.Guard("collecting garbage")()
+		runtime.GC()
+	}()
 }
 
 // collectGarbage makes Go's collector run if there may be more garbage in the process than most
