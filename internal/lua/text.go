@@ -92,7 +92,7 @@ func (t *Thread) Join(parts ...string) Value {
 // Buffer is a string of unknown length that is being made. Its memory is accounted for.
 type Buffer struct {
 	B []byte // the bytes so far. Whoever appends some must Reserve their room first
-	t *Thread
+	T *Thread
 }
 
 const (
@@ -109,7 +109,7 @@ func (t *Thread) Buffer() Buffer {
 
 // End returns what the buffer has become. The buffer must not be used any more.
 func (b *Buffer) End() Value {
-	t, size := b.t, cap(b.B)
+	t, size := b.T, cap(b.B)
 	if t.Spend(len(b.B) / scannedPerStep); size <= keptBuffer {
 		t.s.text = b.B
 	} else if len(b.B) >= size-size/8 {
@@ -138,7 +138,7 @@ func (b *Buffer) addLong(s string) {
 	n := len(b.B)
 	b.B = b.B[:n+len(s)]
 	room := b.B[n:]
-	b.t.Aside(len(s), func() { copy(room, s) })
+	b.T.Aside(len(s), func() { copy(room, s) })
 }
 
 // AddByte adds a byte.
@@ -157,13 +157,13 @@ func (b *Buffer) Reserve(n int) {
 func (b *Buffer) grow(n int) {
 	need := len(b.B) + n
 	if need > MaxString {
-		b.t.Error("resulting string too large")
+		b.T.Error("resulting string too large")
 	}
 	size := min(max(2*cap(b.B), need, newBuffer), MaxString)
-	b.t.s.Held += cap(b.B)
-	b.t.Grow(size)
-	b.t.s.Held -= cap(b.B)
-	b.B = b.t.enlarged(b.B, size)
+	b.T.s.Held += cap(b.B)
+	b.T.Grow(size)
+	b.T.s.Held -= cap(b.B)
+	b.B = b.T.enlarged(b.B, size)
 }
 
 // enlarged returns a copy of b with another capacity.

@@ -11,14 +11,13 @@ import (
 type jsonEncoder struct {
 	*cjson
 	lua.Buffer
-	t *lua.Thread
 }
 
 func (j *cjson) encode(t *lua.Thread) int {
 	if t.Top() != 1 {
 		t.ArgError(1, "expected 1 argument")
 	}
-	e := jsonEncoder{j, t.Buffer(), t}
+	e := jsonEncoder{j, t.Buffer()}
 	e.value(t.Arg(1), 0, 1)
 	t.Push(e.End())
 	return 1
@@ -45,7 +44,7 @@ func (e *jsonEncoder) value(v lua.Value, depth, slots int) {
 }
 
 func (e *jsonEncoder) fail(v lua.Value, reason string) {
-	e.t.Error("Cannot serialise " + v.TypeName() + ": " + reason)
+	e.T.Error("Cannot serialise " + v.TypeName() + ": " + reason)
 }
 
 // numberSize is room for a number.
@@ -69,7 +68,7 @@ func (e *jsonEncoder) number(f float64) {
 
 func (e *jsonEncoder) table(t *lua.Table, depth, slots int) {
 	if depth > e.encodeDepth || slots+3 > cStack {
-		e.t.Error("Cannot serialise, excessive nesting (" + strconv.Itoa(depth) + ")")
+		e.T.Error("Cannot serialise, excessive nesting (" + strconv.Itoa(depth) + ")")
 	}
 	if n := e.arrayLen(t); n > 0 {
 		e.array(t, n, depth, slots)
@@ -81,7 +80,7 @@ func (e *jsonEncoder) table(t *lua.Table, depth, slots int) {
 // arrayLen returns the largest index of a table that has positive whole indices only. It returns 0
 // or less for other tables, for sparse ones that become objects, and if the index exceeds a C int.
 func (e *jsonEncoder) arrayLen(t *lua.Table) int {
-	items, largest := countKeys(e.t, t, math.Inf(1))
+	items, largest := countKeys(e.T, t, math.Inf(1))
 	// The product is a C int.
 	if e.sparseRatio > 0 && largest > e.sparseSafe && largest > int(int32(items*e.sparseRatio)) {
 		if e.sparseConvert == 0 {
@@ -98,7 +97,7 @@ func (e *jsonEncoder) array(t *lua.Table, n, depth, slots int) {
 		if i > 1 {
 			e.AddByte(',')
 		}
-		e.t.Spend(1)
+		e.T.Spend(1)
 		e.value(t.GetInt(i), depth, slots+1)
 	}
 	e.AddByte(']')
@@ -112,7 +111,7 @@ func (e *jsonEncoder) object(t *lua.Table, depth, slots int) {
 			e.AddByte(',')
 		}
 		first = false
-		e.t.Spend(1)
+		e.T.Spend(1)
 		e.key(k)
 		e.AddByte(':')
 		e.value(v, depth, slots+2)
@@ -149,7 +148,7 @@ const partBytes = 64 << 10
 // escape writes a part of a string.
 func (e *jsonEncoder) escape(s string) {
 	if len(s) >= bytesPerStep {
-		e.t.Spend(len(s) / bytesPerStep)
+		e.T.Spend(len(s) / bytesPerStep)
 	}
 	start := 0
 	for i := range len(s) {
@@ -159,7 +158,7 @@ func (e *jsonEncoder) escape(s string) {
 		}
 		e.Add(s[start:i])
 		start = i + 1
-		e.t.Spend(1)
+		e.T.Spend(1)
 		if escapes[c] == 'u' {
 			e.Add(`\u00`)
 			e.AddByte(hexDigits[c>>4])

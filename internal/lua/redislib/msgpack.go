@@ -34,7 +34,7 @@ func msgpackPack(t *lua.Thread) int {
 	if 2*n > cStack {
 		t.ArgError(0, "Too many arguments for MessagePack pack.")
 	}
-	p := packer{t.Buffer(), t}
+	p := packer{t.Buffer()}
 	for i := 1; i <= n; i++ {
 		p.value(t.Arg(i), 0)
 	}
@@ -43,10 +43,7 @@ func msgpackPack(t *lua.Thread) int {
 }
 
 // packer makes a string of values.
-type packer struct {
-	lua.Buffer
-	t *lua.Thread
-}
+type packer struct{ lua.Buffer }
 
 func (p *packer) value(v lua.Value, depth int) {
 	switch kind := v.Kind(); {
@@ -69,18 +66,18 @@ func (p *packer) value(v lua.Value, depth int) {
 // table packs an array if the keys are 1 to n, else a map. The keys of an array must fit a C int,
 // as in the original.
 func (p *packer) table(t *lua.Table, depth int) {
-	n, largest := countKeys(p.t, t, math.MaxInt32)
+	n, largest := countKeys(p.T, t, math.MaxInt32)
 	if n == largest {
 		p.length(n, 0x90, 15, 0, 0xdc)
 		for i := 1; i <= n; i++ {
-			p.t.Spend(1)
+			p.T.Spend(1)
 			p.value(t.GetInt(i), depth)
 		}
 		return
 	}
 	p.length(n, 0x80, 15, 0, 0xde)
 	for at, k, v := t.NextIndex(0); at != 0; at, k, v = t.NextIndex(at) {
-		p.t.Spend(1)
+		p.T.Spend(1)
 		p.value(k, depth)
 		p.value(v, depth)
 	}

@@ -42,14 +42,11 @@ const (
 )
 
 // formatter is a string that is being made by string.format.
-type formatter struct {
-	lua.Buffer
-	t *lua.Thread
-}
+type formatter struct{ lua.Buffer }
 
 func stringFormat(t *lua.Thread) int {
 	f, arg := t.String(1), 1
-	x := formatter{t.Buffer(), t}
+	x := formatter{t.Buffer()}
 	for {
 		i := strings.IndexByte(f, '%')
 		if i < 0 {
@@ -113,7 +110,7 @@ func twoDigits(f string, i int) (n, end int) {
 
 // convert adds an argument.
 func (x *formatter) convert(d *directive, arg int) {
-	t := x.t
+	t := x.T
 	switch d.letter {
 	case 'd', 'i':
 		n := int64(t.Int(arg))
@@ -191,7 +188,7 @@ func (x *formatter) quote(s string) {
 		if i < 0 {
 			i = len(piece)
 		}
-		x.t.Spend(1 + i/bytesPerStep)
+		x.T.Spend(1 + i/bytesPerStep)
 		x.Add(s[:i])
 		if s = s[i:]; i == len(piece) {
 			continue
@@ -288,7 +285,7 @@ func (x *formatter) insert(at, n int, c byte) {
 
 // float adds a number as C's %e, %f and %g do.
 func (x *formatter) float(d *directive, f float64) {
-	x.t.Spend(numberSteps)
+	x.T.Spend(numberSteps)
 	x.Reserve(numberSize)
 	start := len(x.B)
 	x.sign(d, math.Signbit(f))
