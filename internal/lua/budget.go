@@ -213,10 +213,16 @@ func (b *Budget) collectGarbage(most int) {
 	if int(heap[0].Value.Uint64())-int(heap[1].Value.Uint64()) <= most {
 		return
 	}
+	b.aside(runtime.GC)
+}
+
+// aside does work that takes long and touches nothing of the State. Another goroutine does it, so
+// that the host can be asked meanwhile whether to go on. If not, the run ends after the work.
+func (b *Budget) aside(work func()) {
 	done := make(chan struct{})
 	go func() {
-		defer crash.Guard("collecting garbage")()
-		runtime.GC()
+		defer crash.Guard("work for a script")()
+		work()
 		close(done)
 	}()
 	for {

@@ -15,12 +15,7 @@ func IpairsNext() *Native {
 var errNextKey = errors.New("invalid key to 'next'") // Lua's text
 
 func next(t *Thread) int {
-	tab, key := t.Table(1), t.Arg(2)
-	at, ok := tab.cursor(key, t.mustHash(key))
-	if !ok {
-		return t.Throw(String(errNextKey.Error()))
-	}
-	_, k, v := t.advance(tab, at)
+	_, k, v := t.NextFrom(t.Table(1), -1, t.Arg(2))
 	t.Push(k)
 	if k.IsNil() {
 		return 1
@@ -29,8 +24,21 @@ func next(t *Thread) int {
 	return 2
 }
 
-// advance is Table.NextIndex. It accounts for the places that it looks at.
-func (t *Thread) advance(tab *Table, from int) (at int, key, v Value) {
+// NextFrom returns the key that follows k in a table, its value, and a hint for the next call. Any
+// hint will do; the right one makes it faster. After the last key it returns 0. For a key that the
+// table does not have it raises an error.
+func (t *Thread) NextFrom(tab *Table, hint int, k Value) (next int, key, v Value) {
+	if !tab.at(hint, k) {
+		var ok bool
+		if hint, ok = tab.cursor(k, t.mustHash(k)); !ok {
+			t.Raise(String(errNextKey.Error()))
+		}
+	}
+	return t.NextIndex(tab, hint)
+}
+
+// NextIndex is Table.NextIndex. It accounts for the places that it looks at.
+func (t *Thread) NextIndex(tab *Table, from int) (at int, key, v Value) {
 	at, key, v = tab.NextIndex(from)
 	end := at
 	if at == 0 {
@@ -72,7 +80,7 @@ func (t *Thread) iterate(r *[5]Value, variables int) bool {
 				return false
 			}
 		}
-		at, key, val := t.advance(tab, at)
+		at, key, val := t.NextIndex(tab, at)
 		r[0].n = bitsNative | uint64(at)
 		k, v = key, val
 	case specialIpairs:

@@ -36,7 +36,7 @@ func (s *State) Live() int {
 const (
 	nativeBytes   = 64
 	threadBytes   = 160
-	functionBytes = 208
+	functionBytes = 384
 	constantBytes = 64 // in Proto and in Function
 	instrBytes    = 12 // with its line
 

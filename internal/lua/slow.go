@@ -133,11 +133,11 @@ func (t *Thread) setList(a, n, first int) bool {
 	if err := tab.reserveArray(first+n, &t.s.Budget); err != nil {
 		return t.stop(err)
 	}
-	for i := n; i > 0; i-- {
-		if err := tab.setInt(first+i, t.stack[a+i], &t.s.Budget); err != nil {
-			return t.stop(err)
-		}
+	list, from := tab.array[first:first+n], t.stack[a+1:a+1+n]
+	for i := range list {
+		list[i].set(from[i])
 	}
+	t.s.Left -= n / valuesPerStep
 	return true
 }
 

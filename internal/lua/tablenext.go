@@ -63,16 +63,9 @@ func (t *Table) borderBeyond(low int) (n, steps int) {
 	return low, 0
 }
 
-// Next returns the key that follows k in the traversal and its value: the first one if k is nil.
-// After the last it returns nil. A value of the table may be removed while it is traversed. For a
-// key that the table does not have it returns an error.
-func (t *Table) Next(k Value) (key, v Value, err error) {
-	_, key, v, err = t.NextFrom(-1, k)
-	return key, v, err
-}
-
-// NextIndex is Next with a number in place of the key: 0 begins, and next continues. After the last
-// key it returns 0. Indexes are those of one layout: adding a key makes them void.
+// NextIndex returns a key and its value, and the number at which to continue: 0 begins. After the
+// last key it returns 0. A value of the table may be removed while it is traversed. The numbers are
+// those of one layout: adding a key makes them void.
 func (t *Table) NextIndex(i int) (next int, k, v Value) {
 	for ; i < len(t.array); i++ {
 		if t.array[i].n != bitsNil {
@@ -112,20 +105,6 @@ func (t *Table) cursor(k Value, hash uint32) (i int, ok bool) {
 	}
 }
 
-// NextFrom is Next with a hint, which makes it faster if it is right: the number that NextFrom
-// returned together with key k. Any number will do.
-func (t *Table) NextFrom(hint int, k Value) (next int, key, v Value, err error) {
-	if !t.at(hint, k) {
-		i, ok := t.cursor(k, hashOf(k))
-		if !ok {
-			return 0, Nil, Nil, errNextKey
-		}
-		hint = i
-	}
-	next, key, v = t.NextIndex(hint)
-	return next, key, v, nil
-}
-
 // at reports whether NextIndex returns the number i for key k.
 func (t *Table) at(i int, k Value) bool {
 	j := i - 1 - len(t.array)
@@ -137,18 +116,6 @@ func (t *Table) at(i int, k Value) bool {
 	}
 	key := &t.nodes[j].key
 	return key.n == k.n && (key.p == k.p || k.n >= minNumber)
-}
-
-// Each calls fn for all keys in the order of Next until it returns false. fn may change the values
-// of keys that are there.
-func (t *Table) Each(fn func(k, v Value) bool) {
-	for i := 0; ; {
-		next, k, v := t.NextIndex(i)
-		if next == 0 || !fn(k, v) {
-			return
-		}
-		i = next
-	}
 }
 
 // forgotten returns the bits of a key that stands for the object k without keeping it alive: the

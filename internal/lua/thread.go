@@ -105,18 +105,7 @@ func (t *Thread) SetTop(n int) {
 }
 
 // reserve makes room for n more values above the top.
-func (t *Thread) reserve(n int) { t.grow(t.top + n) }
-
-// grow makes the stack such that a frame may begin at base. It accounts for the memory.
-func (t *Thread) grow(base int) {
-	need := base + slack
-	if need <= len(t.stack) {
-		return
-	}
-	size := max(2*len(t.stack), need)
-	t.Grow((size - len(t.stack)) * valueBytes)
-	t.resize(size)
-}
+func (t *Thread) reserve(n int) { must(t.fits(t.top + n)) }
 
 // resize gives the stack another size. Captured variables follow.
 func (t *Thread) resize(size int) {

@@ -185,8 +185,11 @@ func (s *State) grow(bytes int) error {
 	if err := s.L.Grow(bytes); err != nil {
 		return err
 	}
-	return s.L.Spend(bytes / 4)
+	return s.L.Spend(stepsPerAsk + bytes/4)
 }
+
+// stepsPerAsk is what the compiler does between two calls of grow, in steps.
+const stepsPerAsk = 256
 
 // load compiles what a script gives to load or loadstring. name is the chunk's name as given.
 func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
