@@ -177,7 +177,7 @@ func (d *debugger) begins(t *lua.Thread, line int) bool {
 	last := seen[depth]
 	seen[depth] = place{pc, line}
 	d.last[key] = seen
-	return pc == 0 || pc <= last.pc || line != last.line
+	return pc <= 1 || pc <= last.pc || line != last.line
 }
 
 // overtime notes when the script has run for too long since it was told to go on. It then stops at
