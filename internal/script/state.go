@@ -201,11 +201,11 @@ func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
 	return c, err
 }
 
-// Trim drops the stacks and buffers that were not used since the last call. If idle is false, it
-// drops them even if they were used. It must not be called while a script runs.
-func (s *State) Trim(idle bool) {
+// Trim drops the stacks and buffers that were not used since the last call, or all of them. It must
+// not be called while a script runs.
+func (s *State) Trim(all bool) {
 	ran := s.ran
-	if s.ran = false; ran && idle {
+	if s.ran = false; ran && !all {
 		return
 	}
 	s.L.Trim()
