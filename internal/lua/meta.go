@@ -91,7 +91,7 @@ func (s *State) event(mt *Table, e event) Value {
 // inherited returns what the field of an object with a metatable is that does not have it itself.
 // ok is false if a function must be asked.
 func (s *State) inherited(mt *Table, key Value, hash uint32) (v Value, ok bool) {
-	for range maxLoop {
+	for range maxLoop - 1 { // besides the object
 		h := s.event(mt, eventIndex)
 		tab := h.Table()
 		if tab == nil {

@@ -31,8 +31,12 @@ func (t *Thread) slow(in bytecode.Instr, base int) outcome {
 		t.close(a)
 	case bytecode.Vararg:
 		ok = t.varargs(a, int(in.B())-1)
-	case bytecode.Jump, bytecode.ForLoop, bytecode.ForTest:
-		ok = t.look()
+	case bytecode.ForLoop, bytecode.ForTest:
+		ok = t.look() // the message has the line of what begins the loop
+	case bytecode.Jump:
+		if ok = t.look(); !ok {
+			t.frames[t.depth-1].pc++ // the message has the line that comes next
+		}
 	case bytecode.ForPrep:
 		ok = t.forPrep(a, in.D())
 	case bytecode.ForCall:

@@ -78,6 +78,22 @@ func TestReplyTakesTime(t *testing.T) {
 	require.Equal(t, "-ERR enough\r\n", string(w.Buf))
 }
 
+// TestLineOfTheEnd checks that the error of a script that is ended names a line of what it does.
+func TestLineOfTheEnd(t *testing.T) {
+	for src, line := range map[string]string{
+		"while true do end":                                  "1",
+		"local n = 0\nwhile true do\n n = n + 1\nend":        "3",
+		"local n = 0\nfor i = 1, 1e10 do\n n = i\nend":       "2",
+		"local function f()\n return f()\nend\nf()":          "2",
+		"local n = 0\nrepeat\n n = n + 1\nuntil n < 0":       "3",
+		"for k in function() return 1 end do\n local n\nend": "1",
+	} {
+		f := &fake{stop: errors.New("ERR enough"), lenient: true}
+		require.Regexp(t, ", on @user_script:"+line+`\.\r\n$`,
+			eval(t, newHost(f), "redis.call('stop') "+src), src)
+	}
+}
+
 // TestArguments checks that each script finds its own arguments and nothing that others left.
 func TestArguments(t *testing.T) {
 	h := newHost(&fake{})

@@ -61,12 +61,9 @@ type Local struct {
 	Register   uint8
 }
 
-// LineOf returns the line of an instruction.
+// LineOf returns the line of an instruction. Before the first it is that of the first.
 func (p *Proto) LineOf(pc int) int {
-	if pc < 0 || pc >= len(p.Lines) {
-		return 0
-	}
-	return int(p.Lines[pc])
+	return int(p.Lines[max(pc, 0)])
 }
 
 // LocalAt returns the name of the local variable that is in a register at pc, or "".
