@@ -228,7 +228,7 @@ func TestLive(t *testing.T) {
 		list.SetInt(i+1, long)
 	}
 	list.SetInt(6, TableValue(list))
-	closure := &Closure{fn: &Function{proto: &bytecode.Proto{}}, env: s.Globals}
+	closure := &Closure{fn: &Function{proto: &bytecode.Proto{}, named: true}, env: s.Globals}
 	closure.upvalues = []*Upvalue{{own: long}}
 	closure.upvalues[0].at = &closure.upvalues[0].own
 	keyed := NewTable(0, 2)
@@ -255,6 +255,9 @@ func TestLive(t *testing.T) {
 		require.Equal(t, c.want, grown(s, c.v), c.name)
 	}
 	require.True(t, co.stack[1].IsNil(), "nothing reads it")
+	sealed := NewTable(10, 0)
+	sealed.ReadOnly = true
+	require.Zero(t, grown(s, TableValue(sealed)), "the host's")
 
 	s.Globals.SetString("v", False)
 	before := s.Live()
@@ -270,15 +273,20 @@ func TestLiveForgets(t *testing.T) {
 	s.Globals.SetString("t", TableValue(tab))
 	before := s.Live()
 	key := String(strings.Repeat("k", 5000))
+	short := String(key.Str()[:10])
+	require.NoError(t, tab.set(short, True, nil))
 	require.NoError(t, tab.set(key, True, nil))
-	require.Equal(t, before+5008, s.Live())
+	require.Equal(t, before+16+5008, s.Live(), "one begins where the other does")
+	require.NoError(t, tab.set(short, Nil, nil))
 	require.NoError(t, tab.set(key, Nil, nil))
 	require.Equal(t, before, s.Live())
 	for i := range tab.nodes {
 		require.Zero(t, tab.nodes[i].key.address())
 	}
-	_, _, err := tab.Next(key)
+	_, _, err := tab.Next(String(strings.Clone(key.Str())))
 	require.NoError(t, err, "it may be where a traversal is")
+	_, _, err = tab.Next(String(key.Str()[1:]))
+	require.Equal(t, errNextKey, err)
 }
 
 // TestWeakTables checks that a measure removes from weak tables what nothing else refers to.

@@ -102,7 +102,7 @@ func (t *Table) cursor(k Value, hash uint32) (i int, ok bool) {
 	j := t.position(k, hash)
 	for {
 		n := &t.nodes[j]
-		if RawEqual(n.key, k) || n.key.n>>48 == bitsForgotten>>48 && n.key.n == forgotten(k) {
+		if RawEqual(n.key, k) || n.hash == hash && n.key.n == forgotten(k) {
 			return len(t.array) + int(j) + 1, true
 		}
 		if n.next == 0 {
@@ -151,11 +151,14 @@ func (t *Table) Each(fn func(k, v Value) bool) {
 	}
 }
 
-// forgotten returns the bits of a key that stands for the object k without keeping it alive: the
-// table had k, but not any more.
+// forgotten returns the bits of a key that stands for k without keeping it alive: the table had k,
+// but not any more. With its hash they tell an object, and almost always a string.
 func forgotten(k Value) uint64 {
-	if k.n >= minNumber {
+	switch {
+	case k.n >= minNumber:
 		return bitsForgotten
+	case k.IsString():
+		return bitsForgotten | bitsLength | uint64(k.Len())
 	}
 	return bitsForgotten | uint64(k.address())
 }
@@ -163,9 +166,14 @@ func forgotten(k Value) uint64 {
 // forget lets go of the objects that were keys and have no value. Next still finds them.
 func (t *Table) forget() {
 	for i := range t.nodes {
-		n := &t.nodes[i]
-		if n.val.n == bitsNil && n.key.p != nil {
-			n.key = Value{n: forgotten(n.key)}
+		if n := &t.nodes[i]; n.val.n == bitsNil {
+			n.forget()
 		}
+	}
+}
+
+func (n *node) forget() {
+	if n.key.p != nil {
+		n.key = Value{n: forgotten(n.key)}
 	}
 }

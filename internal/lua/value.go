@@ -47,8 +47,10 @@ const (
 	bitsThread   = 5 << 48
 	bitsUserdata = 6 << 48
 
-	// bitsForgotten and an address are a key that a table no longer has: see Table.forget.
+	// bitsForgotten and an address are a key that a table no longer has: see Table.forget. A string
+	// has bitsLength and its length in place of the address.
 	bitsForgotten = 7 << 48
+	bitsLength    = 1 << 47
 
 	// minNumber is the complement of 0xfff8000000000000, the NaN that x86 makes.
 	minNumber = 0x0007ffffffffffff

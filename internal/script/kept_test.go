@@ -21,7 +21,7 @@ func TestKeptByFunctions(t *testing.T) {
 	}
 	count := func() (ticks int) {
 		t.Helper()
-		for f.Count(); f.kept.walk != nil; f.Count() {
+		for f.Count(); f.kept.meter != nil; f.Count() {
 			ticks++
 			require.Less(t, ticks, 1000)
 		}
@@ -36,6 +36,14 @@ func TestKeptByFunctions(t *testing.T) {
 redis.register_function('fill', function()
   for i = 1, 50000 do kept[i] = {} kept['k'..i] = i end end)
 redis.register_function('drop', function() kept = {} end)
+redis.register_function('hide', function()
+  local s = ('x'):rep(2^16)
+  for i = 1, 20 do
+    kept[#kept + 1] = string.gmatch(s .. i, '.')
+    kept[#kept + 1] = coroutine.wrap(function() local t = s .. i coroutine.yield() return t end)
+    kept[#kept]()
+    kept[#kept + 1] = loadstring('return 1 --' .. s .. i)
+  end end)
 redis.register_function('cycle', function() kept.self = kept; kept[kept] = {kept} end)`)
 	settle()
 	empty := f.kept.bytes
@@ -58,7 +66,11 @@ redis.register_function('cycle', function() kept.self = kept; kept[kept] = {kept
 	require.Equal(t, empty, f.kept.bytes)
 	call("fill")
 	settle()
-	require.Equal(t, full, f.kept.bytes)
+	require.InDelta(t, full, f.kept.bytes, 1000)
+	call("drop")
+	call("hide")
+	settle()
+	require.InDelta(t, 60<<16, f.kept.bytes-empty, 20<<16, "iterators, coroutines and code")
 	load("a", `redis.register_function('fill', function() end)`)
 	settle()
 	require.Less(t, f.kept.bytes, int64(10_000))
