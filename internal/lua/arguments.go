@@ -121,21 +121,21 @@ func ToText(v Value) (string, bool) {
 	return "", false
 }
 
-// Grow accounts for bytes that are about to be allocated. It raises an error if they are too many.
+// Grow accounts for bytes of a string that is about to be allocated. It raises an error if they are
+// too many.
 func (t *Thread) Grow(bytes int) {
 	if bytes > MaxString {
 		t.Error("resulting string too large")
 	}
 	if err := t.s.Grow(bytes); err != nil {
-		t.stop(err)
-		panic(raising{})
+		must(t.stop(err))
 	}
 }
 
 // Spend accounts for work that is worth a number of instructions.
 func (t *Thread) Spend(steps int) {
-	if t.s.Left -= steps; t.s.Left <= 0 && !t.look() {
-		panic(raising{})
+	if t.s.Left -= steps; t.s.Left <= 0 {
+		must(t.look())
 	}
 }
 
@@ -194,14 +194,14 @@ func (t *Thread) PopElement(tab *Table, i int) {
 	if err := tab.setInt(i, t.stack[t.top-1], &t.s.Budget); err != nil {
 		must(t.stop(err))
 	}
-	t.top--
+	t.drop(t.top - 1)
 	t.Spend(1)
 }
 
 // PopPair gives a table the last two values of the stack, a key and its value, and removes them.
 func (t *Thread) PopPair(tab *Table) {
 	t.RawSet(tab, t.stack[t.top-2], t.stack[t.top-1])
-	t.top -= 2
+	t.drop(t.top - 2)
 	t.Spend(1)
 }
 
@@ -238,16 +238,16 @@ func (t *Thread) MetaField(v Value, name string) Value {
 // CallFunction calls a function with arguments and returns its first result.
 func (t *Thread) CallFunction(f Value, args ...Value) Value {
 	t.Push(f)
-	for _, v := range args {
-		t.Push(v)
-	}
+	t.pushAll(args)
 	t.Call(len(args), 1)
 	return t.Pop()
 }
 
 // NewTable returns an empty table. It is accounted for.
 func (t *Thread) NewTable(array, hash int) *Table {
-	t.Grow(tableBytes(array, hash))
+	if err := t.s.Grow(tableBytes(array, hash)); err != nil {
+		must(t.stop(err))
+	}
 	return t.s.parts.table(array, nodesFor(hash))
 }
 

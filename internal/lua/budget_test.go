@@ -286,7 +286,7 @@ func TestLiveForgets(t *testing.T) {
 	_, _, err := tab.Next(String(strings.Clone(key.Str())))
 	require.NoError(t, err, "it may be where a traversal is")
 	_, _, err = tab.Next(String(key.Str()[1:]))
-	require.Equal(t, errNextKey, err)
+	require.EqualError(t, err, "invalid key to 'next'")
 }
 
 // TestWeakTables checks that a measure removes from weak tables what nothing else refers to.

@@ -45,8 +45,8 @@ func (t *Thread) Where(level int) string {
 // Position returns the chunk and the line at which the function of a level is. ok is false for
 // functions of Go, for calls that have been replaced by tail calls, and beyond the last.
 func (t *Thread) Position(level int) (source string, line int, ok bool) {
-	f := t.level(level)
-	if f == nil || f.closure == nil {
+	f := t.code(level)
+	if f == nil {
 		return "", 0, false
 	}
 	p := f.closure.fn.proto
@@ -56,24 +56,30 @@ func (t *Thread) Position(level int) (source string, line int, ok bool) {
 // Chunk returns the name that a script has given to the code of the function at a level. ok is
 // false if it is not code that a script has loaded.
 func (t *Thread) Chunk(level int) (name string, ok bool) {
-	if f := t.level(level); f != nil && f.closure != nil {
+	if f := t.code(level); f != nil {
 		return f.closure.fn.chunk, f.closure.fn.named
 	}
 	return "", false
 }
 
-// level returns the frame at a level, or nil if there is none.
-func (t *Thread) level(level int) *frame {
-	for i := t.depth - 1; i >= 0; i-- {
-		if level == 0 {
-			return &t.frames[i]
-		}
-		level--
-		if level -= int(t.frames[i].tails); level < 0 {
-			return nil
-		}
+// code returns the frame of the function of Lua at a level, or nil if there is none.
+func (t *Thread) code(level int) *frame {
+	if i := t.level(level); i >= 0 && t.frames[i].closure != nil {
+		return &t.frames[i]
 	}
 	return nil
+}
+
+// level returns the index of the frame at a level, or -1 if there is none. The calls that a frame
+// has replaced have the levels above it.
+func (t *Thread) level(level int) int {
+	for i := t.depth - 1; i >= 0 && level >= 0; i-- {
+		if level == 0 {
+			return i
+		}
+		level -= 1 + int(t.frames[i].tails)
+	}
+	return -1
 }
 
 // Raise raises an error. It does not return.
@@ -150,8 +156,8 @@ func (t *Thread) compareError(a, b Value) bool {
 	return t.raise("attempt to compare " + x + " with " + y)
 }
 
-// cString cuts a name as a C string ends.
-func cString(s string) string {
+// CString returns a string as C sees it: up to the first zero byte.
+func CString(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
 	return s
 }

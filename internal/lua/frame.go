@@ -87,20 +87,6 @@ func (t *Thread) argTable(args []Value) *Table {
 	return tab
 }
 
-// fits makes room for a frame that begins at base, and raises an error if there is none.
-func (t *Thread) fits(base int) bool {
-	need := base + slack
-	if need <= len(t.stack) {
-		return true
-	}
-	size := max(2*len(t.stack), need)
-	if err := t.s.Grow((size - len(t.stack)) * valueBytes); err != nil {
-		return t.stop(err)
-	}
-	t.resize(size)
-	return true
-}
-
 // moreFrames makes room for another frame, and raises an error at Lua's limit.
 func (t *Thread) moreFrames() bool {
 	n := len(t.frames)

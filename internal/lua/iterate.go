@@ -1,7 +1,5 @@
 package lua
 
-import "errors"
-
 // This file has the iterators of pairs and ipairs. Loops call them without a frame.
 
 // Next returns the function next.
@@ -12,21 +10,27 @@ func IpairsNext() *Native {
 	return &Native{Name: "ipairs_aux", Fn: ipairsNext, special: specialIpairs}
 }
 
-var errNextKey = errors.New("invalid key to 'next'") // Lua's text
-
 func next(t *Thread) int {
-	tab, key := t.Table(1), t.Arg(2)
-	at, ok := tab.cursor(key, t.mustHash(key))
-	if !ok {
-		return t.Throw(String(errNextKey.Error()))
-	}
-	_, k, v := t.advance(tab, at)
+	_, k, v := t.Next(t.Table(1), -1, t.Arg(2))
 	t.Push(k)
 	if k.IsNil() {
 		return 1
 	}
 	t.Push(v)
 	return 2
+}
+
+// Next returns the key that follows k in the traversal of a table, and its value: the first one if
+// k is nil. After the last, at is 0. The hint makes it faster if it is what was returned as at with
+// k; any number will do. It raises an error for a key that the table does not have.
+func (t *Thread) Next(tab *Table, hint int, k Value) (at int, key, v Value) {
+	if !tab.at(hint, k) {
+		var ok bool
+		if hint, ok = tab.cursor(k, t.mustHash(k)); !ok {
+			t.Raise(String("invalid key to 'next'"))
+		}
+	}
+	return t.advance(tab, hint)
 }
 
 // advance is Table.NextIndex. It accounts for the places that it looks at.

@@ -32,7 +32,7 @@ func (p *Function) nameOf(reg, pc int) (kind, name string) {
 	case bytecode.GetIndex, bytecode.GetInt:
 		return "field", "?"
 	case bytecode.GetUpval:
-		return "upvalue", cString(p.proto.Upvalues[in.B()].Name)
+		return "upvalue", CString(p.proto.Upvalues[in.B()].Name)
 	case bytecode.Self:
 		return "method", p.keyName(in.D())
 	case bytecode.LoadK:
@@ -53,7 +53,7 @@ func (p *Function) keyName(i int) string {
 // constantName returns a constant string as a name.
 func (p *Function) constantName(i int) string {
 	if v := p.constants[i]; v.IsString() {
-		return cString(v.Str())
+		return CString(v.Str())
 	}
 	return "?"
 }

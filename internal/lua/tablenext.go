@@ -63,16 +63,9 @@ func (t *Table) borderBeyond(low int) (n, steps int) {
 	return low, 0
 }
 
-// Next returns the key that follows k in the traversal and its value: the first one if k is nil.
-// After the last it returns nil. A value of the table may be removed while it is traversed. For a
-// key that the table does not have it returns an error.
-func (t *Table) Next(k Value) (key, v Value, err error) {
-	_, key, v, err = t.NextFrom(-1, k)
-	return key, v, err
-}
-
-// NextIndex is Next with a number in place of the key: 0 begins, and next continues. After the last
-// key it returns 0. Indexes are those of one layout: adding a key makes them void.
+// NextIndex returns a key of the table and its value: the first one for 0, and the one that follows
+// for the number that it returned. After the last it returns 0. A value of the table may be removed
+// meanwhile, but adding a key makes the numbers void.
 func (t *Table) NextIndex(i int) (next int, k, v Value) {
 	for ; i < len(t.array); i++ {
 		if t.array[i].n != bitsNil {
@@ -110,20 +103,6 @@ func (t *Table) cursor(k Value, hash uint32) (i int, ok bool) {
 		}
 		j = uint32(n.next - 1)
 	}
-}
-
-// NextFrom is Next with a hint, which makes it faster if it is right: the number that NextFrom
-// returned together with key k. Any number will do.
-func (t *Table) NextFrom(hint int, k Value) (next int, key, v Value, err error) {
-	if !t.at(hint, k) {
-		i, ok := t.cursor(k, hashOf(k))
-		if !ok {
-			return 0, Nil, Nil, errNextKey
-		}
-		hint = i
-	}
-	next, key, v = t.NextIndex(hint)
-	return next, key, v, nil
 }
 
 // at reports whether NextIndex returns the number i for key k.

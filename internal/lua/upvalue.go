@@ -6,7 +6,7 @@ type Upvalue struct {
 	at    *Value
 	own   Value
 	index int     // of the slot, while it is open
-	open  *Thread // that has the slot, which keeps its stack alive; nil: it is closed
+	open  *Thread // that has the slot: its stack counts while at refers to it; nil: none
 	next  *Upvalue
 }
 

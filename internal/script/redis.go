@@ -96,7 +96,7 @@ func (s *State) errorReply(t *lua.Thread) int {
 	if !ok {
 		return push(t, lua.TableValue(errorTable(t, "ERR wrong number or type of arguments")))
 	}
-	code, msg, ok := strings.Cut(strings.TrimPrefix(cString(str), "-"), " ")
+	code, msg, ok := strings.Cut(strings.TrimPrefix(lua.CString(str), "-"), " ")
 	if !ok {
 		code, msg = "ERR", code // every error has a code
 	}

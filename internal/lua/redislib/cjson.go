@@ -112,7 +112,7 @@ func enumOption(t *lua.Thread, n int, setting *int, choices ...string) int {
 			*setting = invalidOn
 		}
 	default:
-		s := cString(t.String(n))
+		s := lua.CString(t.String(n))
 		if *setting = slices.Index(choices, s); *setting < 0 {
 			t.ArgError(n, "invalid option '"+s+"'")
 		}

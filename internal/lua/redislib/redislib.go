@@ -12,11 +12,7 @@
 // Values that are being read are on the thread's stack, where they count as memory of the script.
 package redislib
 
-import (
-	"strings"
-
-	"godwit/internal/lua"
-)
+import "godwit/internal/lua"
 
 // cStack is how many values a C function of Lua 5.1 may have on its stack (LUAI_MAXCSTACK). The C
 // libraries nest until it is full.
@@ -54,11 +50,3 @@ func truncateUnsigned(f float64) uint64 {
 	}
 	return uint64(lua.Truncate(f-(1<<63))) ^ 1<<63
 }
-
-// cString cuts a string where C ends it.
-func cString(s string) string {
-	s, _, _ = strings.Cut(s, "\x00")
-	return s
-}
-
-func isDigit(c byte) bool { return c-'0' <= 9 }

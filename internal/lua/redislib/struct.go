@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/number"
 )
 
 const (
@@ -28,12 +29,12 @@ type structFormat struct {
 }
 
 func newStructFormat(t *lua.Thread) structFormat {
-	return structFormat{t: t, s: cString(t.String(1)), align: 1}
+	return structFormat{t: t, s: lua.CString(t.String(1)), align: 1}
 }
 
 // number reads a number at the front of the format. Without one it returns the default.
 func (f *structFormat) number(def int) int {
-	if f.s == "" || !isDigit(f.s[0]) {
+	if f.s == "" || !number.IsDigit(f.s[0]) {
 		return def
 	}
 	rest := strings.TrimLeft(f.s, "0123456789")
@@ -90,7 +91,7 @@ func (f *structFormat) control(opt byte) {
 	}
 }
 
-func isAlnum(c byte) bool { return isDigit(c) || (c|0x20)-'a' < 26 }
+func isAlnum(c byte) bool { return number.IsDigit(c) || (c|0x20)-'a' < 26 }
 
 func structSize(t *lua.Thread) int {
 	f := newStructFormat(t)

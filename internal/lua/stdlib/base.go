@@ -79,15 +79,9 @@ func optCInt(t *lua.Thread, n, def int) int {
 	return cInt(t, n)
 }
 
-// cut returns a string as C sees it: up to the first zero byte.
-func cut(s string) string {
-	s, _, _ = strings.Cut(s, "\x00")
-	return s
-}
-
 func baseAssert(t *lua.Thread) int {
 	if !t.Any(1).Truthy() {
-		t.Error(cut(t.OptString(2, "assertion failed!")))
+		t.Error(lua.CString(t.OptString(2, "assertion failed!")))
 	}
 	return t.Top()
 }
@@ -125,7 +119,7 @@ var collectOptions = []string{"stop", "restart", "collect", "count", "step", "se
 	"setstepmul"}
 
 func (c *collector) collect(t *lua.Thread) int {
-	opt := cut(t.OptString(1, "collect"))
+	opt := lua.CString(t.OptString(1, "collect"))
 	if !slices.Contains(collectOptions, opt) {
 		t.ArgError(1, "invalid option '"+opt+"'")
 	}
@@ -264,7 +258,7 @@ func baseToNumber(t *lua.Thread) int {
 		t.ArgError(2, "base out of range")
 	}
 	t.Spend(len(str) / 8)
-	return t.Return(inBase(cut(str), base))
+	return t.Return(inBase(lua.CString(str), base))
 }
 
 // inBase reads an integer in a base as C's strtoul does: 64 bits, with a sign, saturating. It

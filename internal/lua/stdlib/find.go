@@ -19,7 +19,7 @@ func stringMatch(t *lua.Thread) int { return firstMatch(t, false) }
 func firstMatch(t *lua.Thread, positions bool) int {
 	src, pat := t.String(1), t.String(2)
 	at := min(max(relative(t.OptInt(3, 1), len(src))-1, 0), len(src))
-	if positions && (t.Arg(4).Truthy() || !strings.ContainsAny(cut(pat), special)) {
+	if positions && (t.Arg(4).Truthy() || !strings.ContainsAny(lua.CString(pat), special)) {
 		t.Spend((len(src) - at) / bytesPerStep / 8)
 		i := strings.Index(src[at:], pat)
 		if i < 0 {
@@ -29,7 +29,7 @@ func firstMatch(t *lua.Thread, positions bool) int {
 		t.Push(lua.Int(at + i + len(pat)))
 		return 2
 	}
-	pat, anchored := strings.CutPrefix(cut(pat), "^")
+	pat, anchored := strings.CutPrefix(lua.CString(pat), "^")
 	m := matcher{t: t, src: src, pat: pat}
 	from, to := m.search(at, anchored)
 	switch {
@@ -75,7 +75,7 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 const iterationBytes = 144
 
 func stringGmatch(t *lua.Thread) int {
-	src, pat, at := t.String(1), cut(t.String(2)), 0
+	src, pat, at := t.String(1), lua.CString(t.String(2)), 0
 	t.Grow(iterationBytes)
 	return t.Return(lua.NativeValue(&lua.Native{
 		Name: "gmatch", Holds: []lua.Value{lua.String(src), lua.String(pat)},
@@ -96,7 +96,7 @@ func stringGmatch(t *lua.Thread) int {
 func (a *scratch) gsub(t *lua.Thread) int {
 	src, pat := t.String(1), t.String(2)
 	most := optCInt(t, 4, len(src)+1)
-	pat, anchored := strings.CutPrefix(cut(pat), "^")
+	pat, anchored := strings.CutPrefix(lua.CString(pat), "^")
 	m := matcher{t: t, src: src, pat: pat}
 	r := replacement(t)
 	var x text

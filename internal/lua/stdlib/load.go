@@ -20,7 +20,7 @@ func ChunkName(name string) string { return chunkName(name, nameSize) }
 func LongChunkName(name string) string { return chunkName(name, longNameSize) }
 
 func chunkName(name string, size int) string {
-	name = cut(name)
+	name = lua.CString(name)
 	switch {
 	case name == "":
 	case name[0] == '=':
@@ -92,7 +92,7 @@ func (l loader) load(t *lua.Thread) int {
 // chunk pushes the function of a chunk.
 func (l loader) chunk(t *lua.Thread, src, name string) int {
 	t.Spend(len(src) / 8)
-	c, err := l.compile(t, src, cut(name))
+	c, err := l.compile(t, src, lua.CString(name))
 	if err != nil {
 		return failed(t, lua.String(err.Error()))
 	}

@@ -96,14 +96,10 @@ func tabRemove(t *lua.Thread) int {
 
 func tabForeach(t *lua.Thread) int {
 	tab, f := t.Table(1), t.Function(2)
-	i, k, v, err := tab.NextFrom(0, lua.Nil)
-	for ; err == nil && i != 0; i, k, v, err = tab.NextFrom(i, k) {
+	for i, k, v := t.Next(tab, 0, lua.Nil); i != 0; i, k, v = t.Next(tab, i, k) {
 		if visit(t, f, k, v) {
 			return 1
 		}
-	}
-	if err != nil {
-		return t.Throw(lua.String(err.Error()))
 	}
 	return 0
 }
@@ -148,7 +144,10 @@ func tabConcat(t *lua.Thread) int {
 			b = append(b, sep...)
 		}
 	}
-	return t.Return(lua.Bytes(b))
+	if len(b) >= cap(b)-cap(b)/8 {
+		return t.Return(lua.Bytes(b))
+	}
+	return t.Return(t.NewString(b)) // numbers were shorter than expected
 }
 
 // maxNumber is enough for a number as text.
