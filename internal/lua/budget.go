@@ -1,13 +1,6 @@
 package lua
 
-import (
-	"errors"
-	"runtime"
-	"runtime/metrics"
-	"time"
-
-	"godwit/internal/crash"
-)
+import "errors"
 
 const (
 	// lookEvery is how many steps are run between two looks. That is some 10 µs of simple
@@ -39,7 +32,7 @@ var ErrMemory = errors.New("not enough memory")
 // What runs leave behind may fill the bound. The next ones are then lent a little, so that one of
 // them can free it. All that was lent and not freed is at most a quarter of the bound.
 //
-// Garbage is left to Go's collector. It is made to run when the process might otherwise hold more
+// Garbage is left to Go's collector. Collect is called when the process might otherwise hold more
 // than five quarters of the bound for the State.
 //
 // Once a run has ended, Look and Grow fail at once, so that no protected call can go on.
@@ -51,6 +44,9 @@ type Budget struct {
 	Bound int
 	// Interrupt is asked by Look whether to go on. Its error ends the run. It may be nil.
 	Interrupt func() error
+	// Collect makes Go's collector run if the process may hold garbage of more than most bytes. It
+	// may call Breathe. It may be nil.
+	Collect func(most int)
 	// Roots calls visit for the values that the host holds besides those of the State, so that they
 	// are measured. It may be nil.
 	Roots func(visit func(Value))
@@ -58,17 +54,16 @@ type Budget struct {
 	// accounted for, but cannot be measured. They add before the call and subtract after it.
 	Held int
 
-	parts   recycler
-	room    int // bytes that may be allocated until the next measure
-	bound   int // when room was set
-	over    int // how far the next run's leastRoom exceeds the bound, or 0
-	ended   error
-	live    func() int     // measures
-	collect func(most int) // collectGarbage, but in tests
+	parts recycler
+	room  int // bytes that may be allocated until the next measure
+	bound int // when room was set
+	over  int // how far the next run's leastRoom exceeds the bound, or 0
+	ended error
+	live  func() int // measures
 }
 
 func (b *Budget) init(live func() int) {
-	b.live, b.collect = live, b.collectGarbage
+	b.live = live
 	b.Bound, b.bound, b.room = defaultBound, defaultBound, defaultBound
 	b.Begin()
 }
@@ -154,46 +149,22 @@ func (b *Budget) measure(bytes int) error {
 		return b.End(ErrMemory)
 	}
 	b.room = max(b.bound-used, b.bound/8)
-	b.collect(b.bound + b.bound/4 - used - b.room)
+	if b.Collect != nil {
+		b.Collect(b.bound + b.bound/4 - used - b.room)
+	}
 	if b.ended != nil { // the host was asked meanwhile
 		return b.End(nil)
 	}
 	return nil
 }
 
-// breathe asks the host whether to go on in the middle of work that must be completed. If not, the
+// Breathe asks the host whether to go on in the middle of work that must be completed. If not, the
 // run ends after it.
-func (b *Budget) breathe() {
+func (b *Budget) Breathe() {
 	if b == nil || b.ended != nil || b.Interrupt == nil {
 		return
 	}
 	if err := b.Interrupt(); err != nil {
 		_ = b.End(err) // the next check returns it
-	}
-}
-
-// collectGarbage makes Go's collector run if there may be more garbage in the process than most
-// bytes. What has been allocated since the last collection may be garbage, whoever did it.
-func (b *Budget) collectGarbage(most int) {
-	heap := [2]metrics.Sample{
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
-	}
-	metrics.Read(heap[:])
-	if int(heap[0].Value.Uint64())-int(heap[1].Value.Uint64()) <= most {
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		defer crash.Guard("collecting garbage")()
-		runtime.GC()
-		close(done)
-	}()
-	for {
-		select {
-		case <-done:
-			return
-		case <-time.After(time.Millisecond):
-			b.breathe()
-		}
 	}
 }

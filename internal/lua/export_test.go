@@ -5,7 +5,7 @@ import "errors"
 // MeasureAlways makes each growth measure what is in use, which clears all that is not.
 func (b *Budget) MeasureAlways() {
 	b.room = 0
-	b.collect = func(int) { b.room = 0 }
+	b.Collect = func(int) { b.room = 0 }
 }
 
 // Next returns what the function next returns, with its error.
@@ -25,4 +25,10 @@ func (t *Table) NextFrom(hint int, k Value) (at int, key, v Value, err error) {
 		err = errors.New(e.Str())
 	}
 	return at, key, v, err
+}
+
+// Each calls fn for all keys in the order of Next until it returns false.
+func (t *Table) Each(fn func(k, v Value) bool) {
+	for i, k, v := t.NextIndex(0); i != 0 && fn(k, v); i, k, v = t.NextIndex(i) {
+	}
 }

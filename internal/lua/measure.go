@@ -22,7 +22,7 @@ func (s *State) Live() int {
 		s.Roots(m.Visit)
 	}
 	for !m.Step(breathEvery) {
-		s.breathe()
+		s.Breathe()
 	}
 	for _, t := range m.weak {
 		m.clear(t)
@@ -284,7 +284,7 @@ func (f *Function) bytes() int {
 
 // thread adds a thread. Nothing reads what its stacks hold beyond what is in use, so that goes.
 func (m *Meter) thread(t *Thread) {
-	m.Bytes += threadBytes + len(t.stack)*valueBytes + len(t.frames)*frameBytes
+	m.Bytes += threadBytes + t.bytes()
 	if len(t.stack) == 0 {
 		return // it has ended
 	}

@@ -118,18 +118,6 @@ func (t *Table) at(i int, k Value) bool {
 	return key.n == k.n && (key.p == k.p || k.n >= minNumber)
 }
 
-// Each calls fn for all keys in the order of Next until it returns false. fn may change the values
-// of keys that are there.
-func (t *Table) Each(fn func(k, v Value) bool) {
-	for i := 0; ; {
-		next, k, v := t.NextIndex(i)
-		if next == 0 || !fn(k, v) {
-			return
-		}
-		i = next
-	}
-}
-
 // forgotten returns the bits of a key that stands for k without keeping it alive: the table had k,
 // but not any more. With its hash they tell an object, and almost always a string.
 func forgotten(k Value) uint64 {

@@ -266,12 +266,6 @@ func (v *Value) set(w Value) {
 	*v = w
 }
 
-// Identity tells tables, functions and threads apart. It keeps what it refers to.
-type Identity struct{ p unsafe.Pointer }
-
-// Identity returns what identifies a table, a function or a thread.
-func (v Value) Identity() Identity { return Identity{v.p} }
-
 // address identifies what v refers to, for the hash of a table and for tostring.
 func (v Value) address() uintptr { return uintptr(v.p) }
 

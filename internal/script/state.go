@@ -22,7 +22,6 @@
 package script
 
 import (
-	"runtime/metrics"
 	"time"
 
 	"godwit/internal/lua"
@@ -65,11 +64,11 @@ type Opener func(s *lua.State)
 func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State {
 	s := &State{L: lua.NewState(), caller: c, proto: 2, consts: map[string]lua.Value{},
 		keys: newKeys()}
-	s.L.Interrupt = s.interrupt
+	s.L.Interrupt, s.L.Collect = s.interrupt, s.collectGarbage
 	s.L.Hooks = lua.Hooks{ErrorField: "err", Uncaught: s.uncaught, Crashed: s.crashed}
 	s.nonexistent = lua.NativeValue(&lua.Native{Name: "__index", Fn: missing})
 	born := time.Now()
-	std := stdlib.Options{Compile: s.load, Heap: heapBytes,
+	std := stdlib.Options{Compile: s.load, Heap: func() uint64 { n, _ := heapBytes(); return n },
 		Clock: func() float64 { return time.Since(born).Seconds() }}
 	stdlib.OpenBase(s.L, std)
 	stdlib.OpenCoroutine(s.L)
@@ -84,13 +83,6 @@ func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State
 	s.arrange()
 	s.seal()
 	return s
-}
-
-// heapBytes returns the size of the process's heap.
-func heapBytes() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }
 
 // missing raises the error for an unknown global. It is the metamethod __index of the globals.

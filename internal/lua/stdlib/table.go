@@ -27,14 +27,14 @@ func tabSetn(t *lua.Thread) int {
 }
 
 func tabMaxn(t *lua.Thread) int {
-	most := 0.0
-	t.Table(1).Each(func(k, _ lua.Value) bool {
+	tab, most := t.Table(1), 0.0
+	t.Spend(tab.Bytes() / 64)
+	for at, k, _ := tab.NextIndex(0); at != 0; at, k, _ = tab.NextIndex(at) {
 		t.Spend(1)
 		if k.IsNumber() {
 			most = max(most, k.Num())
 		}
-		return true
-	})
+	}
 	return t.Return(lua.Number(most))
 }
 
