@@ -5,8 +5,7 @@ package lua
 // bytes returns the size of the thread's stacks.
 func (t *Thread) bytes() int { return len(t.stack)*valueBytes + len(t.frames)*frameBytes }
 
-// StackBytes returns the size of the stacks that are kept from one run to the next, and of the parts
-// of tables.
+// StackBytes returns the size of what is kept from one run to the next: stacks and parts of tables.
 func (s *State) StackBytes() int {
 	const spareBytes = threadSlots*valueBytes + startFrames*frameBytes
 	return s.Main.bytes() + len(s.spare)*spareBytes + s.parts.bytes()

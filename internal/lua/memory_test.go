@@ -212,6 +212,22 @@ func TestNothingOutlivesItsRun(t *testing.T) {
 	}
 }
 
+// TestTrim checks that what is kept between runs counts, and that Trim gives it back.
+func TestTrim(t *testing.T) {
+	s := bounded()
+	fresh := s.StackBytes()
+	require.NoError(t, run(t, s, `
+		local list = {}
+		for i = 1, 10 do list[i] = create(function() end) end
+		for i = 1, 10 do resume(list[i]) end
+		local function f(n) if n > 0 then return 1 + f(n - 1) end return 0 end f(100)`))
+	s.Reset()
+	const stack, frame = 272 * 16, 64
+	require.Greater(t, s.StackBytes()-fresh, 10*stack+100*frame)
+	s.Trim()
+	require.Equal(t, fresh, s.StackBytes())
+}
+
 // TestNothingGoesOnAfterTheEnd checks that neither a coroutine's end nor a protected call hides
 // that the run has ended.
 func TestNothingGoesOnAfterTheEnd(t *testing.T) {

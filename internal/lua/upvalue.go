@@ -78,7 +78,7 @@ func newClosure(fn *Function, env *Table, n int) *Closure {
 // Sizes for the account of memory, in bytes.
 const (
 	valueBytes   = 16
-	frameBytes   = 72
+	frameBytes   = 64
 	closureBytes = 48
 	upvalueBytes = 56 // with the pointer to it
 )
