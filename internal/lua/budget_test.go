@@ -231,9 +231,11 @@ func TestLive(t *testing.T) {
 		require.Equal(t, c.want, grown(s, c.v), c.name)
 	}
 	require.True(t, co.stack[1].IsNil(), "nothing reads it")
-	sealed := NewTable(10, 0)
+	sealed := NewTable(10, 2)
+	sealed.SetString("keys", TableValue(NewTable(2, 0)))
+	sealed.SetString("function", NativeValue(&Native{}))
 	sealed.ReadOnly = true
-	require.Zero(t, grown(s, TableValue(sealed)), "the host's")
+	require.Equal(t, 64+2*16, grown(s, TableValue(sealed)), "but for the keys it is the host's")
 
 	s.Globals.SetString("v", False)
 	before := s.Live()
@@ -268,11 +270,11 @@ func TestLiveForgets(t *testing.T) {
 // TestWeakTables checks that a measure removes from weak tables what nothing else refers to.
 func TestWeakTables(t *testing.T) {
 	for mode, want := range map[string]string{
-		"":   "k1v1 k1v2 k2v1 k2v2 1v2 snum",
-		"k":  "k1v1 k1v2 1v2 snum",
-		"v":  "k1v1 k2v1 snum",
-		"kv": "k1v1 snum",
-		"x":  "k1v1 k1v2 k2v1 k2v2 1v2 snum",
+		"":   "k1v1 k1v2 k2v1 k2v2 1v2 snum f",
+		"k":  "k1v1 k1v2 1v2 snum f",
+		"v":  "k1v1 k2v1 snum f",
+		"kv": "k1v1 snum f",
+		"x":  "k1v1 k1v2 k2v1 k2v2 1v2 snum f",
 	} {
 		s := NewState()
 		kept, weak := NewTable(0, 0), NewTable(1, 0)
@@ -297,15 +299,22 @@ func TestWeakTables(t *testing.T) {
 		}
 		weak.SetInt(1, object(false))
 		weak.SetString("s", String("num"))
+		library, native := NewTable(0, 0), NativeValue(&Native{})
+		library.SetString("f", native)
+		library.ReadOnly = true
+		kept.SetString("library", TableValue(library))
+		require.NoError(t, weak.set(native, native, nil))
 		s.Live()
 		var got []string
-		for _, name := range strings.Fields("k1v1 k1v2 k2v1 k2v2 1v2 snum") {
+		for _, name := range strings.Fields("k1v1 k1v2 k2v1 k2v2 1v2 snum f") {
 			weak.Each(func(k, v Value) bool {
 				is := names[k]
 				if k.IsNumber() {
 					is = "1v2"
 				} else if k.IsString() {
 					is = "snum"
+				} else if k.Native() != nil {
+					is = "f"
 				}
 				if is == name {
 					got = append(got, name)

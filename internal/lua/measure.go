@@ -49,8 +49,8 @@ const breathEvery = 1 << 13
 // Meter adds up the bytes of what can be reached from some values, a few values at a time. Between
 // two steps code may run: what changes meanwhile is missed or, in a table, looked at twice.
 //
-// What only the host can change does not count: tables that are ReadOnly, and code that no script
-// has loaded.
+// What only the host can change does not count: tables that are ReadOnly with their keys and
+// functions of Go, and code that no script has loaded.
 type Meter struct {
 	Bytes int // so far
 
@@ -137,6 +137,7 @@ func (m *Meter) Step(n int) (done bool) {
 // puts the rest aside: so what waits is little, unless tables are nested deeply.
 func (m *Meter) table(t *Table, from int) {
 	if t.ReadOnly {
+		m.sealed(t)
 		return
 	}
 	keys, values := t.isWeak()
@@ -166,6 +167,21 @@ func (m *Meter) table(t *Table, from int) {
 			m.todo = append(m.todo, place{Value: v})
 		}
 		return
+	}
+}
+
+// sealed looks at a table that scripts cannot change. It may hold tables that they can, such as
+// KEYS.
+func (m *Meter) sealed(t *Table) {
+	if t.Metatable != nil {
+		m.Visit(TableValue(t.Metatable))
+	}
+	for i, _, v := t.NextIndex(0); i != 0; i, _, v = t.NextIndex(i) {
+		if v.Native() != nil {
+			m.seen.add(v.address()) // weak tables keep it
+		} else {
+			m.Visit(v)
+		}
 	}
 }
 
