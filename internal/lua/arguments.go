@@ -127,9 +127,7 @@ func (t *Thread) Grow(bytes int) {
 	if bytes > MaxString {
 		t.Error("resulting string too large")
 	}
-	if err := t.s.Grow(bytes); err != nil {
-		must(t.stop(err))
-	}
+	must(t.goesOn(t.s.Grow(bytes)))
 }
 
 // Spend accounts for work that is worth a number of instructions.
@@ -141,21 +139,13 @@ func (t *Thread) Spend(steps int) {
 
 // look asks whether the script may go on.
 func (t *Thread) look() bool {
-	if t.s.Left > 0 {
-		return true
-	}
-	if err := t.s.Look(); err != nil {
-		return t.stop(err)
-	}
-	return true
+	return t.s.Left > 0 || t.goesOn(t.s.Look())
 }
 
 // spent accounts for steps of the machine, and reports whether it may go on.
 func (s *State) spent(t *Thread, steps int) bool {
-	if s.Left -= steps; s.Left > 0 {
-		return true
-	}
-	return t.look()
+	s.Left -= steps
+	return s.Left > 0 || t.look()
 }
 
 // must goes on with an error that the machine has raised.
@@ -191,9 +181,7 @@ func (t *Thread) RawSetInt(tab *Table, i int, v Value) { must(t.rawPut(tab, Int(
 
 // PopElement gives a table the last value of the stack as element i, and removes the value.
 func (t *Thread) PopElement(tab *Table, i int) {
-	if err := tab.setInt(i, t.stack[t.top-1], &t.s.Budget); err != nil {
-		must(t.stop(err))
-	}
+	must(t.goesOn(tab.setInt(i, t.stack[t.top-1], &t.s.Budget)))
 	t.drop(t.top - 1)
 	t.Spend(1)
 }
@@ -245,9 +233,7 @@ func (t *Thread) CallFunction(f Value, args ...Value) Value {
 
 // NewTable returns an empty table. It is accounted for.
 func (t *Thread) NewTable(array, hash int) *Table {
-	if err := t.s.Grow(tableBytes(array, hash)); err != nil {
-		must(t.stop(err))
-	}
+	must(t.goesOn(t.s.Grow(tableBytes(array, hash))))
 	return t.s.parts.table(array, nodesFor(hash))
 }
 

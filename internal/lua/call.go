@@ -26,7 +26,7 @@ func (t *Thread) Call(args, want int) {
 // gone then.
 func (t *Thread) Try(args, want int) (err Value, ok bool) {
 	at, depth, nested, base := t.top-args-1, t.depth, t.nested, t.base
-	if t.call(at, want) && (t.s.Ended() == nil || t.stop(t.s.Ended())) {
+	if t.call(at, want) && t.goesOn(t.s.Ended()) {
 		return Nil, true
 	}
 	t.close(at)

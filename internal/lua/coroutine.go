@@ -85,7 +85,7 @@ func (t *Thread) Resume(co *Thread, n int) (ok bool) {
 	t.SetTop(n - 1)
 	if err := t.s.Ended(); err != nil { // then nothing can catch the error
 		t.s.bury(co)
-		must(t.stop(err))
+		must(t.goesOn(err))
 	}
 	if co.status = statusDead; o == yielded {
 		co.status = statusSuspended

@@ -19,18 +19,20 @@ func (t *Thread) raiseValue(v Value) bool {
 }
 
 // raise begins to raise an error with the position of the running function.
-func (t *Thread) raise(msg string) bool {
-	if err := t.s.Grow(len(msg)); err != nil { // it may quote a string of the script
-		return t.stop(err)
+func (t *Thread) raise(msg string) bool { return t.raiseAt(0, msg) }
+
+// raiseAt begins to raise an error with the position of the function at a level.
+func (t *Thread) raiseAt(level int, msg string) bool {
+	if !t.goesOn(t.s.Grow(len(msg))) { // it may quote a string of the script
+		return false
 	}
-	return t.raiseValue(String(t.position() + msg))
+	return t.raiseValue(String(t.Where(level) + msg))
 }
 
-// stop begins to end the script.
-func (t *Thread) stop(err error) bool { return t.raiseValue(String(err.Error())) }
+// goesOn reports whether err is nil. Otherwise it begins to end the script.
+func (t *Thread) goesOn(err error) bool { return err == nil || t.stop(err) }
 
-// position returns "source:line: " of the running function, or "" if it is one of Go.
-func (t *Thread) position() string { return t.Where(0) }
+func (t *Thread) stop(err error) bool { return t.raiseValue(String(err.Error())) }
 
 // Where returns "source:line: " of the function at a level: 0 is the running one, 1 the one that
 // called it. It is empty for functions of Go and calls that have been replaced.
@@ -83,10 +85,7 @@ func (t *Thread) level(level int) int {
 }
 
 // Raise raises an error. It does not return.
-func (t *Thread) Raise(v Value) {
-	t.thrown = v
-	panic(raising{})
-}
+func (t *Thread) Raise(v Value) { must(t.raiseValue(v)) }
 
 // Throw raises an error. A function of Go returns what it returns.
 func (t *Thread) Throw(v Value) int {
@@ -96,12 +95,7 @@ func (t *Thread) Throw(v Value) int {
 
 // Error raises an error with the position of the function that called the running one. It does not
 // return.
-func (t *Thread) Error(msg string) {
-	if err := t.s.Grow(len(msg)); err != nil {
-		msg = err.Error()
-	}
-	t.Raise(String(t.Where(1) + msg))
-}
+func (t *Thread) Error(msg string) { must(t.raiseAt(1, msg)) }
 
 // ArgError raises the error for a wrong argument. It does not return.
 func (t *Thread) ArgError(n int, what string) {

@@ -56,10 +56,8 @@ func (t *Thread) spreadArgs(p *Function, at, args int) (base int, ok bool) {
 	if base+slack > len(t.stack) && !t.fits(base) {
 		return base, false
 	}
-	if p.needsArg {
-		if err := t.s.Grow(tableBytes(rest, 1)); err != nil {
-			return base, t.stop(err)
-		}
+	if p.needsArg && !t.goesOn(t.s.Grow(tableBytes(rest, 1))) {
+		return base, false
 	}
 	t.s.Left -= args / valuesPerStep
 	for i := t.top; i < base; i++ {
@@ -94,8 +92,8 @@ func (t *Thread) moreFrames() bool {
 		return t.raiseValue(String("error in error handling"))
 	}
 	size := 2*n + 1
-	if err := t.s.Grow((size - n) * frameBytes); err != nil {
-		return t.stop(err)
+	if !t.goesOn(t.s.Grow((size - n) * frameBytes)) {
+		return false
 	}
 	if t.setFrames(size); size > maxFrames {
 		return t.raise("stack overflow")

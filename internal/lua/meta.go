@@ -188,10 +188,7 @@ func (t *Thread) slot(tab *Table, key Value) *Value {
 		return nil
 	}
 	p, err := tab.slot(key, hash, &t.s.Budget)
-	if err != nil {
-		t.stop(err)
-		return nil
-	}
+	t.goesOn(err)
 	return p
 }
 

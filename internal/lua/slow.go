@@ -108,8 +108,8 @@ func (t *Thread) slowSet(in bytecode.Instr, base int) bool {
 // newTable makes a table with the sizes that the instruction has.
 func (t *Thread) newTable(a int, in bytecode.Instr) bool {
 	array, hash := floatingByte(in.B()), floatingByte(in.C())
-	if err := t.s.Grow(tableBytes(array, hash)); err != nil {
-		return t.stop(err)
+	if !t.goesOn(t.s.Grow(tableBytes(array, hash))) {
+		return false
 	}
 	t.stack[a] = TableValue(t.s.parts.table(array, nodesFor(hash)))
 	return true
@@ -130,12 +130,12 @@ func (t *Thread) setList(a, n, first int) bool {
 		n = t.top - a - 1
 	}
 	tab := t.stack[a].table()
-	if err := tab.reserveArray(first+n, &t.s.Budget); err != nil {
-		return t.stop(err)
+	if !t.goesOn(tab.reserveArray(first+n, &t.s.Budget)) {
+		return false
 	}
 	for i := n; i > 0; i-- {
-		if err := tab.setInt(first+i, t.stack[a+i], &t.s.Budget); err != nil {
-			return t.stop(err)
+		if !t.goesOn(tab.setInt(first+i, t.stack[a+i], &t.s.Budget)) {
+			return false
 		}
 	}
 	return true

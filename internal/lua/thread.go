@@ -126,8 +126,8 @@ func (t *Thread) fits(base int) bool {
 		return true
 	}
 	size := max(2*len(t.stack), need)
-	if err := t.s.Grow((size - len(t.stack)) * valueBytes); err != nil {
-		return t.stop(err)
+	if !t.goesOn(t.s.Grow((size - len(t.stack)) * valueBytes)) {
+		return false
 	}
 	t.resize(size)
 	return true

@@ -41,8 +41,8 @@ func (t *Thread) close(slot int) {
 func (t *Thread) closure(parent *Closure, base, i int, own bool) (Value, bool) {
 	fn := parent.fn.functions[i]
 	n := len(fn.proto.Upvalues)
-	if err := t.s.Grow(closureBytes + n*upvalueBytes); err != nil {
-		return Nil, t.stop(err)
+	if !t.goesOn(t.s.Grow(closureBytes + n*upvalueBytes)) {
+		return Nil, false
 	}
 	env := parent.env
 	if own {

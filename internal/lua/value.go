@@ -150,23 +150,8 @@ func (v Value) TypeName() string { return v.Kind().String() }
 
 // String returns Lua's name of the type.
 func (k Kind) String() string {
-	switch k {
-	case KindNil:
-		return "nil"
-	case KindBool:
-		return "boolean"
-	case KindNumber:
-		return "number"
-	case KindString:
-		return "string"
-	case KindTable:
-		return "table"
-	case KindThread:
-		return "thread"
-	case KindUserdata:
-		return "userdata"
-	}
-	return "function"
+	return [...]string{"nil", "boolean", "number", "string", "table", "function", "function",
+		"thread", "userdata"}[k]
 }
 
 // IsNil reports whether v is nil.
