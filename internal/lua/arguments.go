@@ -174,10 +174,14 @@ func (t *Thread) RawGet(tab *Table, key Value) Value {
 }
 
 // RawSet does tab[key] = v without metamethods.
-func (t *Thread) RawSet(tab *Table, key, v Value) { must(t.rawPut(tab, key, v)) }
+func (t *Thread) RawSet(tab *Table, key, v Value) {
+	p := t.slot(tab, key)
+	must(p != nil)
+	p.set(v)
+}
 
 // RawSetInt does tab[i] = v without metamethods.
-func (t *Thread) RawSetInt(tab *Table, i int, v Value) { must(t.rawPut(tab, Int(i), v)) }
+func (t *Thread) RawSetInt(tab *Table, i int, v Value) { t.RawSet(tab, Int(i), v) }
 
 // PopElement gives a table the last value of the stack as element i, and removes the value.
 func (t *Thread) PopElement(tab *Table, i int) {
