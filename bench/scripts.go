@@ -36,6 +36,9 @@ func scriptGroup(p *plan) sketchGroup {
 			set("ten keys", 11, func(i int) string { return "k" + strconv.Itoa(i) }, value),
 		},
 		cases: []sketchCase{
+			{name: "EVAL of return 1", args: eval("return 1", "0"), scale: 1},
+			{name: "EVAL of a reply of six",
+				args: eval("return {1,2,3,'a','b','c'}", "0"), scale: 1},
 			{name: "EVAL of GET",
 				args: eval("return redis.call('GET', KEYS[1])", "1", "key:__rand_int__"), scale: 1},
 			{name: "EVAL of the unlock script",

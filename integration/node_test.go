@@ -10,42 +10,48 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// bullmqFiles says which packages of npm the test of BullMQ takes.
-var bullmqFiles = []string{"package.json", "package-lock.json"}
+// nodeFiles says which packages of npm the tests with Node.js take.
+var nodeFiles = []string{"package.json", "package-lock.json"}
 
-// TestBullMQ runs the common paths of BullMQ, a queue for Node.js whose events are a stream.
-// bullmq/paths.cjs is what runs. Without node, npm or the packages the test is skipped, in CI too:
-// a registry that is down says nothing about the server.
-func TestBullMQ(t *testing.T) {
+// TestBullMQ runs the common paths of BullMQ, a queue whose events are a stream.
+func TestBullMQ(t *testing.T) { runNode(t, "bullmq.cjs") }
+
+// TestNodeLibraries runs locks, limiters and queues that consist of scripts.
+func TestNodeLibraries(t *testing.T) { runNode(t, "libraries.cjs") }
+
+// runNode runs a program of the folder node against a server of its own. Without node, npm or the
+// packages the test is skipped, in CI too: a registry that is down says nothing about the server.
+func runNode(t *testing.T, program string) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip(err)
 	}
-	modules, err := bullmqModules(t.Context())
+	modules, err := nodeModules()
 	if err != nil {
-		t.Skipf("no BullMQ: %v", err)
+		t.Skipf("no packages: %v", err)
 	}
 	s := startServer(t)
 	_, port, _ := strings.Cut(s.Addr, ":")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, node, filepath.Join("bullmq", "paths.cjs"), port)
+	cmd := exec.CommandContext(ctx, node, filepath.Join("node", program), port)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Logf("%s", out)
 }
 
-// bullmqModules returns the folder with the packages, which it installs in the user's cache folder
+// nodeModules returns the folder with the packages, which it installs in the user's cache folder
 // if that does not have them.
-func bullmqModules(ctx context.Context) (string, error) {
+var nodeModules = sync.OnceValues(func() (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return "", err
@@ -55,15 +61,15 @@ func bullmqModules(ctx context.Context) (string, error) {
 		return "", err
 	}
 	sum := sha256.New()
-	for _, name := range bullmqFiles {
-		text, err := os.ReadFile(filepath.Join("bullmq", name))
+	for _, name := range nodeFiles {
+		text, err := os.ReadFile(filepath.Join("node", name))
 		if err != nil {
 			return "", err
 		}
 		sum.Write(text)
 	}
 	cache = filepath.Join(cache, "godwit")
-	dir := filepath.Join(cache, fmt.Sprintf("bullmq-%.6x", sum.Sum(nil)))
+	dir := filepath.Join(cache, fmt.Sprintf("node-%.6x", sum.Sum(nil)))
 	modules := filepath.Join(dir, "node_modules")
 	if _, err := os.Stat(dir); err == nil {
 		return modules, nil
@@ -71,12 +77,12 @@ func bullmqModules(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
 	}
-	fresh, err := os.MkdirTemp(cache, "bullmq-new-")
+	fresh, err := os.MkdirTemp(cache, "node-new-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(fresh)
-	if err := installBullMQ(ctx, npm, fresh); err != nil {
+	if err := installPackages(npm, fresh); err != nil {
 		return "", err
 	}
 	// Another process may have been quicker.
@@ -84,12 +90,12 @@ func bullmqModules(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return modules, nil
-}
+})
 
-// installBullMQ has npm install the packages in the folder.
-func installBullMQ(ctx context.Context, npm, dir string) error {
-	for _, name := range bullmqFiles {
-		text, err := os.ReadFile(filepath.Join("bullmq", name))
+// installPackages has npm install the packages in the folder.
+func installPackages(npm, dir string) error {
+	for _, name := range nodeFiles {
+		text, err := os.ReadFile(filepath.Join("node", name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o644)
 		}
@@ -97,7 +103,7 @@ func installBullMQ(ctx context.Context, npm, dir string) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--omit=optional", "--no-audit",
 		"--no-fund")
