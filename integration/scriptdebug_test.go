@@ -3,7 +3,6 @@ package integration
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -127,9 +126,42 @@ func TestScriptDebugSyncIsBusy(t *testing.T) {
 	require.Len(t, do(t, c, "EVAL", "local n = 0\nwhile true do n = n + 1 end", 0).Elems, 2)
 	require.Contains(t, said(t, other, "GET", "k"), "BUSY Redis is busy running a script.")
 	require.Contains(t, do(t, c, "s").Elems[1].Text(), "-> 2")
-	time.Sleep(50 * time.Millisecond)
 	require.Equal(t, "OK", do(t, other, "SCRIPT", "KILL").Text())
 	require.Equal(t, "<endsession>", do(t, c, "nothing").Elems[0].Text())
 	require.Contains(t, receive(t, c), "ERR Script killed by user with SCRIPT KILL...")
 	require.Equal(t, "", do(t, other, "GET", "k").Text())
+}
+
+// TestScriptDebugSyncSentAway checks that SCRIPT KILL sends the client of a session away whose
+// script has written, also if the client does not read, and that the script goes on to its end.
+func TestScriptDebugSyncSentAway(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	s := startServer(t)
+	other := s.dial(t)
+	for _, deaf := range []bool{false, true} {
+		c := s.dial(t)
+		do(t, c, "SCRIPT", "DEBUG", "SYNC")
+		do(t, c, "EVAL", "redis.call('set', 'n', 1)\nredis.call('incr', 'n')\nreturn 7", 0)
+		require.Contains(t, do(t, c, "s").Elems[1].Text(), "<reply>")
+		do(t, c, "m", "0")
+		for range 60 {
+			if deaf {
+				c.Queue("e", "string.rep('x', 1048000)")
+			}
+		}
+		require.NoError(t, c.Flush())
+		require.Contains(t, said(t, other, "GET", "n"), "BUSY")
+		require.Equal(t, "OK", do(t, other, "SCRIPT", "KILL").Text())
+		eventually(t, "the script ends", func() bool { return said(t, other, "GET", "n") == "2" })
+		if !deaf {
+			require.Equal(t, "<endsession>", receiveValue(t, c).Elems[0].Text())
+			require.Equal(t, "7", receive(t, c))
+		}
+		for err := error(nil); err == nil; { // no reply follows half a line
+			var v client.Value
+			v, err = c.Receive()
+			require.False(t, err == nil && v.Text() == "7")
+		}
+	}
 }

@@ -111,5 +111,8 @@ func (noServer) SetRepl(int) {}
 // Log implements script.Caller.
 func (noServer) Log(int, string) {}
 
+// Failed implements script.Caller.
+func (noServer) Failed(string, bool) {}
+
 // Interrupt implements script.Caller.
 func (noServer) Interrupt() error { return nil }

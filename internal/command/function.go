@@ -81,9 +81,7 @@ func fcallCmd(c *engine.Ctx, readOnly bool) {
 	o := engine.ScriptRun{Name: f.Name, Flags: f.Flags, Declared: true, ReadOnly: readOnly,
 		Function: true, Keys: rest[:n]}
 	fs := c.E.Functions()
-	c.E.RunScript(c, o, func(w *resp.Writer) script.Result {
-		return fs.Call(f, rest[:n], rest[n:], w)
-	})
+	c.E.RunScript(c, o, func(w *resp.Writer) { fs.Call(f, rest[:n], rest[n:], w) })
 }
 
 func functionLoadCmd(c *engine.Ctx) {

@@ -122,7 +122,7 @@ func runScript(c *engine.Ctx, sc *script.Script, keys, args [][]byte, readOnly b
 	o := engine.ScriptRun{Name: sc.SHA, Flags: sc.Flags, Declared: sc.Declared, ReadOnly: readOnly,
 		Debug: c.Client.Debug != engine.DebugOff && !c.Client.InMulti(), Keys: keys}
 	h := c.E.Scripts()
-	c.E.RunScript(c, o, func(w *resp.Writer) script.Result { return h.Run(sc, keys, args, w) })
+	c.E.RunScript(c, o, func(w *resp.Writer) { h.Run(sc, keys, args, w) })
 }
 
 func scriptLoadCmd(c *engine.Ctx) {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"time"
 
 	"godwit/internal/engine"
@@ -49,7 +50,10 @@ func debugEval(c *engine.Ctx, keys, args [][]byte, readOnly bool) {
 	err := c.E.Scripts().Debug(c.Args[1], o, func(sc *script.Script) {
 		runScript(c, sc, keys, args, readOnly)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, script.ErrClientLost):
+		c.Client.CloseASAP = true
+	case err != nil:
 		c.Err("ERR " + err.Error())
 	}
 	c.E.Log.Notice("Redis synchronous debugging eval session ended")

@@ -3,12 +3,15 @@ package engine
 import (
 	"errors"
 	"io"
+	"os"
+	"time"
 )
 
 // Talker is an optional part of a Conn: one that can speak with its client while a command runs.
 type Talker interface {
-	// Talk returns the connection. Read waits for some time, and returns 0 if nothing has come.
-	// Write waits until everything is written. It is nil if replies wait to be written.
+	// Talk returns the connection, nil if replies wait to be written. Both of its methods wait for
+	// some time only. Read then returns 0. Write returns os.ErrDeadlineExceeded, and is called
+	// again with the rest, unchanged.
 	Talk() io.ReadWriter
 }
 
@@ -20,7 +23,7 @@ func (e *Engine) Console(c *Client) io.ReadWriter {
 		return nil
 	}
 	if conn := t.Talk(); conn != nil {
-		return console{e, conn}
+		return &console{e, conn, time.Now()}
 	}
 	return nil
 }
@@ -37,23 +40,57 @@ func (e *Engine) SaveAside(path string) error {
 	return s.SaveAside(path)
 }
 
+// readPatience is how long a session waits for a client that does not read.
+const readPatience = 5 * time.Second
+
+// console is the connection of a session. It implements script.DebugOptions.Conn.
 type console struct {
 	e    *Engine
 	conn io.ReadWriter
+	used time.Time // when something was last read or written
 }
 
 // Write implements io.Writer.
-func (c console) Write(b []byte) (int, error) { return c.conn.Write(b) }
+func (c *console) Write(b []byte) (n int, err error) {
+	for end := time.Now().Add(readPatience); ; {
+		m, err := c.conn.Write(b[n:])
+		c.used = time.Now()
+		switch n += m; {
+		case err == nil:
+			return n, nil
+		case !errors.Is(err, os.ErrDeadlineExceeded) || c.used.After(end):
+			return n, io.EOF
+		}
+		if err := c.wait(); err != nil {
+			return n, err
+		}
+	}
+}
 
-// Read implements io.Reader. It returns 0 if nothing has come for some time, io.EOF if the client
-// has gone, and any other error if the script must end.
-func (c console) Read(b []byte) (int, error) {
+// Read implements io.Reader.
+func (c *console) Read(b []byte) (int, error) {
 	n, err := c.conn.Read(b)
 	switch {
 	case n > 0:
+		c.used = time.Now()
 		return n, nil
 	case err != nil:
 		return 0, io.EOF
 	}
-	return 0, c.e.handOver(c.e.script.run)
+	limit := time.Duration(c.e.Cfg.Timeout) * time.Second
+	if limit > 0 && time.Since(c.used) > limit {
+		c.e.Log.Verbose("The client of a debugging session is idle, the script goes on without it")
+		return 0, io.EOF
+	}
+	return 0, c.wait()
+}
+
+// wait lets the server serve others for a moment. Its errors are those of script.DebugOptions.Conn.
+func (c *console) wait() error {
+	r := c.e.script.run
+	switch {
+	case r == nil, r.alone: // no script is busy: the others cannot be served
+		return io.EOF
+	}
+	return c.e.handOver(r)
 }

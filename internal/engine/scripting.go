@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/internal/script"
+	"godwit/internal/spec"
 )
 
 // Scripts run on the executor, each as one atomic unit: what their commands propagate leaves as a
@@ -20,8 +21,8 @@ import (
 // of deadlines stands still, and the script's own client is held.
 //
 // A script ends at its next instruction when SCRIPT KILL has asked for it. That is refused once it
-// has written. When the server shuts down, what the script has written so far is dropped and never
-// reaches the log.
+// has written, unless a client steps through it: it then goes on without the client. When the
+// server shuts down, what the script has written so far is dropped and never reaches the log.
 
 // Error texts of scripts.
 const (
@@ -69,6 +70,7 @@ type ScriptRun struct {
 type runningScript struct {
 	ScriptRun
 	caller   *Client
+	cmd      *spec.Command
 	args     [][]byte // of the caller's command
 	started  time.Time
 	noWrites bool
@@ -76,8 +78,11 @@ type runningScript struct {
 	oom   bool
 	wrote bool
 	busy  bool
-	kill  bool
-	repl  int
+	// failed: its reply has an error that nobody had counted.
+	failed bool
+	kill   bool
+	alone  bool // its client, which steps through it, has been sent away
+	repl   int
 }
 
 // scripting is the state of scripts.
@@ -130,6 +135,11 @@ func (e *Engine) KillScript(function bool) string {
 	switch {
 	case r == nil:
 		return errNotBusy
+	case r.wrote && r.Debug && !r.alone && !function:
+		e.Log.Notice("SCRIPT KILL: the script that is debugged has written, and goes on without " +
+			"its client")
+		r.alone = true
+		return ""
 	case r.wrote:
 		return errUnkillable
 	case r.Function != function:

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"godwit/internal/config"
@@ -35,10 +36,10 @@ func (e *Engine) ScriptOptions() script.Options {
 
 // RunScript runs a script or function for the command of c, as one atomic unit. It checks the gates
 // of scripts and calls run, which writes the reply.
-func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.Result) {
+func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer)) {
 	r := &e.script.slot
 	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll,
-		busy: o.Debug}
+		cmd: c.Cmd, busy: o.Debug}
 	if msg := e.scriptGates(r); msg != passed {
 		c.Err(string(msg))
 		return
@@ -46,24 +47,31 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 	e.script.run = r
 	cl := e.scriptClient(c)
 	e.Feed.Begin()
-	res := run(c.Writer)
+	run(c.Writer)
 	e.script.run = nil
 	if r.busy {
 		e.between.Broadcast()
 		e.resumeMaster()
 	}
 	e.EndUnit()
+	c.failed = c.failed || r.failed
 	*r, e.scriptCtx = runningScript{}, Ctx{} // what they refer to may be large
 	cl.NoTouch = false
 	if cap(cl.W.Buf) > maxReplyKept {
 		cl.W.Buf = nil
 	}
-	if res.Error != "" {
-		c.failed = true
-		if !res.Counted {
-			e.countError(res.Error)
-		}
+}
+
+// Failed implements script.Caller. The script's command has failed once, and again for each error
+// that its commands have counted.
+func (s scriptCaller) Failed(msg string, counted bool) {
+	r := s.e.script.run
+	if counted {
+		s.e.cmds[r.cmd.ID()].Failed++
+		return
 	}
+	r.failed = true
+	s.e.countError(strings.Clone(msg[:min(len(msg), maxErrorCode+1)]))
 }
 
 // scriptClient returns the client for the script's commands, set up like the caller.

@@ -33,7 +33,8 @@ var ErrMemory = errors.New("not enough memory")
 // them can free it. All that was lent and not freed is at most a quarter of the bound.
 //
 // Garbage is left to Go's collector. Collect is called when the process might otherwise hold more
-// than five quarters of the bound for the State.
+// than five quarters of the bound for the State, and Sweep after a run that has allocated much. Its
+// garbage would stay, if it was in use at the last collection, beside what the next runs allocate.
 //
 // Once a run has ended, Look and Grow fail at once, so that no protected call can go on.
 type Budget struct {
@@ -47,6 +48,8 @@ type Budget struct {
 	// Collect makes Go's collector run if the process may hold garbage of more than most bytes. It
 	// may call Breathe. It may be nil.
 	Collect func(most int)
+	// Sweep makes Go's collector run and does not wait for it. It may be nil.
+	Sweep func()
 	// Roots calls visit for the values that the host holds besides those of the State, so that they
 	// are measured. It may be nil.
 	Roots func(visit func(Value))
@@ -56,6 +59,8 @@ type Budget struct {
 
 	parts recycler
 	room  int // bytes that may be allocated until the next measure
+	start int // room when taken was last added to
+	taken int // bytes that the run has allocated until then
 	bound int // when room was set
 	over  int // how far the next run's leastRoom exceeds the bound, or 0
 	ended error
@@ -78,6 +83,22 @@ func (b *Budget) Begin() {
 		b.over += leastRoom - b.room
 		b.room = leastRoom
 	}
+	b.start, b.taken = b.room, 0
+}
+
+// finish ends a run, whose values are garbage now unless the host holds them.
+func (b *Budget) finish() {
+	b.settle()
+	if b.taken > b.bound/4 && b.Sweep != nil {
+		b.Sweep()
+	}
+	b.taken = 0
+}
+
+// settle adds to what the run has allocated.
+func (b *Budget) settle() {
+	b.taken += b.start - b.room
+	b.start = b.room
 }
 
 // Ended returns why the run has ended, or nil.
@@ -88,7 +109,8 @@ func (b *Budget) End(err error) error {
 	if b.ended == nil {
 		b.ended = err
 	}
-	b.Left, b.room = 0, -1
+	b.settle()
+	b.Left, b.room, b.start = 0, -1, -1
 	return b.ended
 }
 
@@ -148,7 +170,9 @@ func (b *Budget) measure(bytes int) error {
 	if used > b.bound {
 		return b.End(ErrMemory)
 	}
+	b.settle()
 	b.room = max(b.bound-used, b.bound/8)
+	b.start = b.room
 	if b.Collect != nil {
 		b.Collect(b.bound + b.bound/4 - used - b.room)
 	}

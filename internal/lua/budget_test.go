@@ -154,6 +154,31 @@ func TestCollects(t *testing.T) {
 	require.Equal(t, 1250, most+live+100+b.room)
 }
 
+// TestSweeps checks that runs that have allocated much are swept up behind, however they end.
+func TestSweeps(t *testing.T) {
+	live, sweeps := 0, 0
+	b, _ := testBudget(&live)
+	b.Sweep = func() { sweeps++ }
+	for range 10 {
+		sweeps = 0
+		for _, n := range []int{1, 200, 300, 900, 2000} {
+			b.Begin()
+			for range n / 10 {
+				_ = b.Grow(10) // the last one fails
+			}
+			b.finish()
+		}
+		require.Equal(t, 3, sweeps)
+		for _, err := range []error{ErrMemory, errors.New("killed")} {
+			b.Begin()
+			_ = b.Grow(300)
+			require.Equal(t, err, b.End(err))
+			b.finish()
+		}
+		require.Equal(t, 5, sweeps)
+	}
+}
+
 // TestTableGrowth checks that a table that may not grow stays as it was.
 func TestTableGrowth(t *testing.T) {
 	s := NewState()

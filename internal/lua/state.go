@@ -68,6 +68,7 @@ func (s *State) Reset() {
 	s.current = t
 	s.arena.reset()
 	s.parts.end()
+	s.finish()
 }
 
 // What is kept of a stack from one run to the next.

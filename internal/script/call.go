@@ -2,6 +2,7 @@ package script
 
 import (
 	"math"
+	"strings"
 
 	"godwit/internal/lua"
 	"godwit/internal/resp"
@@ -29,14 +30,12 @@ func (s *State) command(t *lua.Thread, name string) (v lua.Value, failed bool) {
 	case s.loading != nil:
 		t.Error("Script attempted to access nonexistent global variable '" + name + "'")
 	case t.Top() == 0:
-		return lua.TableValue(errorTable(t,
-			"ERR Please specify at least one argument for this redis lib call")), true
+		return s.libError(t, "Please specify at least one argument for this redis lib call"), true
 	case s.calling:
-		return lua.TableValue(errorTable(t, "ERR luaRedisGenericCommand() recursive call "+
-			"detected. Are you doing funny stuff with Lua debug hooks?")), true
+		return s.libError(t, "luaRedisGenericCommand() recursive call detected. Are you doing "+
+			"funny stuff with Lua debug hooks?"), true
 	case !s.args(t):
-		return lua.TableValue(errorTable(t,
-			"ERR Lua redis lib command arguments must be strings or integers")), true
+		return s.libError(t, "Lua redis lib command arguments must be strings or integers"), true
 	}
 	if s.debug != nil {
 		s.debug.calls(s.argv)
@@ -47,14 +46,24 @@ func (s *State) command(t *lua.Thread, name string) (v lua.Value, failed bool) {
 	if refused == "" && len(reply) == 0 {
 		t.Raise(lua.String(s.L.End(lua.ErrMemory).Error())) // no pcall catches it
 	}
-	if s.debug != nil {
-		s.debug.replies(reply, refused)
-	}
 	if refused != "" {
+		s.debug.fails(shownError(refused))
 		return lua.TableValue(countedError(t, refused)), true
+	}
+	if s.debug != nil {
+		s.debug.replies(reply)
 	}
 	d := decoder{s: s, t: t, b: reply}
 	return d.value(), reply[0] == '-'
+}
+
+// shownError returns the text of an error that the debugger shows: without the code ERR, and with
+// '-' before any other.
+func shownError(msg string) string {
+	if rest, ok := strings.CutPrefix(msg, "ERR "); ok {
+		return rest
+	}
+	return "-" + msg
 }
 
 // countedError returns an error that a command has counted already.

@@ -14,6 +14,9 @@ type Caller interface {
 	SetRepl(flags int)
 	// Log writes a line at one of the LOG_ levels.
 	Log(level int, msg string)
+	// Failed notes an error in a script's reply. counted says that a command has counted it
+	// already. The text may share the script's memory.
+	Failed(msg string, counted bool)
 	// Interrupt is called about every millisecond while a script runs. Once the script has run too
 	// long, it serves other clients. An error ends the script.
 	Interrupt() error

@@ -25,12 +25,7 @@ func (s *State) collectGarbage(most int) {
 	if objects, live := heapBytes(); int(objects)-int(live) <= most {
 		return
 	}
-	done := make(chan struct{})
-	go func() {
-		defer crash.Guard("collecting garbage")()
-		runtime.GC()
-		close(done)
-	}()
+	done := startCollection()
 	for {
 		select {
 		case <-done:
@@ -39,4 +34,15 @@ func (s *State) collectGarbage(most int) {
 			s.L.Breathe()
 		}
 	}
+}
+
+// startCollection makes Go's collector run and does not wait for it.
+func startCollection() (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer crash.Guard("collecting garbage")()
+		runtime.GC()
+		close(done)
+	}()
+	return done
 }

@@ -3,12 +3,13 @@ package script
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+	"weak"
 
 	"godwit/internal/lua"
 )
@@ -42,6 +43,9 @@ const (
 	maxThreads = 1000
 	// askLimit is how often it is looked, without a limit, whether the client is there.
 	askLimit = 5 * time.Second
+	// maxShown is how many bytes are shown at a time. What a script shows beyond that before it
+	// stops, or a command, is left out.
+	maxShown = 16 << 20
 )
 
 // debugger is a session.
@@ -51,6 +55,7 @@ type debugger struct {
 	in     []byte // read and not yet used
 	source []string
 	out    []string
+	shown  int // bytes of out that count for maxShown
 
 	line    int // that runs
 	breaks  []int
@@ -60,10 +65,11 @@ type debugger struct {
 	limit   time.Duration // for how long it may run then; 0: no limit
 	late    bool          // it has
 	asked   time.Time     // when it was last looked whether the client is there
-	lost    error         // why the client cannot be written to
+	lost    error         // why the client cannot be written to; one of DebugOptions.Conn
 	maxLen  int           // 0: no limit
 	trimmed bool          // the client knows how to change that
-	last    map[*lua.Thread][]place
+	last    map[weak.Pointer[lua.Thread]][]place
+	ended   bool
 }
 
 // place is the line that runs in a frame, and the instruction at which it was seen.
@@ -72,31 +78,51 @@ type place struct{ pc, line int }
 // DebugOptions say how to debug a script.
 type DebugOptions struct {
 	// Conn is the connection with the client. Read returns 0 without an error if nothing has come
-	// for some time, and io.EOF if the client has gone: the script goes on without it, for Limit.
-	// Any other error ends the script, as one of Caller.Interrupt does.
+	// for some time. Both methods return io.EOF if the client has gone or does not read: the script
+	// goes on without it, for Limit. Any other error ends the script, as one of Caller.Interrupt
+	// does.
 	Conn io.ReadWriter
 	// Limit is for how long the script may run before it stops by itself. 0 sets no limit.
 	Limit time.Duration
 }
 
+// ErrClientLost says that the client of a session cannot be written to. It must get no reply: that
+// would follow half a line.
+var ErrClientLost = errors.New("the client of a debugging session does not read or has gone")
+
 // Debug compiles a script for a session and calls run, in which the script can be run under the
-// eyes of its client. The text of an error is for the client.
+// eyes of its client. The text of an error is for the client, but for that of ErrClientLost.
 func (h *Host) Debug(body []byte, o DebugOptions, run func(sc *Script)) error {
 	d := &debugger{s: h.State, conn: o.Conn, limit: o.Limit, step: true, maxLen: defaultMaxLen,
-		source: strings.Split(strings.TrimRight(string(body), "\r\n"), "\n"),
-		last:   map[*lua.Thread][]place{}, resumed: time.Now()}
+		last: map[weak.Pointer[lua.Thread]][]place{}, resumed: time.Now()}
+	if text := strings.TrimRight(string(body), "\r\n"); text != "" {
+		d.source = strings.Split(text, "\n")
+	}
 	h.debug, h.L.Line = d, d.hook
 	defer func() {
 		h.debug, h.L.Line = nil, nil
-		d.log("<endsession>")
-		d.send()
+		d.finish()
 	}()
 	sc, err := h.compileScript(string(body))
 	if err != nil {
 		return err
 	}
 	run(sc)
+	if d.lost != nil {
+		return ErrClientLost
+	}
 	return nil
+}
+
+// finish ends the session, before the script's reply is sent.
+func (d *debugger) finish() {
+	if d == nil || d.ended {
+		return
+	}
+	d.ended = true
+	d.clip()
+	d.log("<endsession>")
+	d.send()
 }
 
 // hook is called when a line begins, and when a jump has led into one.
@@ -122,6 +148,7 @@ func (d *debugger) hook(t *lua.Thread, line int) {
 	}
 	late := d.late
 	d.step, d.called, d.late = false, false, false
+	d.clip()
 	d.log(fmt.Sprintf("* Stopped at %d, stop reason = %s", line, reason))
 	d.show(line)
 	d.send()
@@ -138,7 +165,8 @@ func (d *debugger) end(t *lua.Thread, err error) { t.Raise(lua.String(d.s.L.End(
 // the line is not the one before.
 func (d *debugger) begins(t *lua.Thread, line int) bool {
 	depth, pc := t.Place()
-	seen := d.last[t]
+	key := weak.Make(t) // the session keeps no coroutine
+	seen := d.last[key]
 	if seen == nil && len(d.last) == maxThreads {
 		clear(d.last) // a line that one of them has not finished begins again
 	}
@@ -148,7 +176,7 @@ func (d *debugger) begins(t *lua.Thread, line int) bool {
 	seen = seen[:depth+1]
 	last := seen[depth]
 	seen[depth] = place{pc, line}
-	d.last[t] = seen
+	d.last[key] = seen
 	return pc == 0 || pc <= last.pc || line != last.line
 }
 
@@ -179,7 +207,7 @@ func (d *debugger) gone(err error) error {
 // read reads what the client has sent meanwhile. Its error is one of DebugOptions.Conn.
 func (d *debugger) read() error {
 	if d.lost != nil || len(d.in) > maxPending {
-		return io.EOF
+		return cmp.Or(d.lost, io.EOF)
 	}
 	buf := make([]byte, 1024)
 	n, err := d.conn.Read(buf)
@@ -225,9 +253,20 @@ func (s *State) debugLog(t *lua.Thread) int {
 	return 0
 }
 
-// log adds a line to what is sent next.
+// log adds a line to what is sent next, if that is not too much.
 func (d *debugger) log(line string) {
-	d.out = append(d.out, strings.NewReplacer("\r", " ", "\n", " ").Replace(line))
+	const overhead = 16 // of a line
+	if d.shown += len(line) + overhead; d.shown <= maxShown {
+		d.out = append(d.out, strings.NewReplacer("\r", " ", "\n", " ").Replace(line))
+	}
+}
+
+// clip says that lines have been left out, if so, and lets more come.
+func (d *debugger) clip() {
+	if d.shown > maxShown {
+		d.out = append(d.out, "<hint> What follows was too long and is not shown.")
+	}
+	d.shown = 0
 }
 
 // logTrimmed adds a line that may be long.
@@ -245,6 +284,7 @@ func (d *debugger) logTrimmed(line string) {
 
 // send sends the lines.
 func (d *debugger) send() {
+	d.clip()
 	b := fmt.Appendf(nil, "*%d\r\n", len(d.out))
 	for _, l := range d.out {
 		b = append(append(append(b, '+'), l...), "\r\n"...)
@@ -257,8 +297,9 @@ func (d *debugger) send() {
 
 // show lists a line of the source.
 func (d *debugger) show(line int) {
-	if line < 1 || line > len(d.source) {
-		return
+	text := "<out of range source code line>"
+	if line >= 1 && line <= len(d.source) {
+		text = d.source[line-1]
 	}
 	marks := []byte("   ")
 	if line == d.line {
@@ -267,7 +308,7 @@ func (d *debugger) show(line int) {
 	if slices.Contains(d.breaks, line) {
 		marks[2] = '#'
 	}
-	d.log(fmt.Sprintf("%s%-3d %s", marks, line, d.source[line-1]))
+	d.log(fmt.Sprintf("%s%-3d %s", marks, line, text))
 }
 
 // list lists the lines around a line.
@@ -290,8 +331,11 @@ func (d *debugger) command() (argv []string, err error) {
 		if !ok {
 			return -1
 		}
-		n, bad := strconv.Atoi(string(line[min(1, len(line)):]))
-		if bad != nil || line[0] != mark || n < 1 || n > maxDebugArgs {
+		n := 0
+		if len(line) > 0 && line[0] == mark {
+			n = atoi(string(line[1:]))
+		}
+		if n < 1 || n > maxDebugArgs {
 			err = errDebugProtocol
 		}
 		rest = after
@@ -308,6 +352,9 @@ func (d *debugger) command() (argv []string, err error) {
 			return nil, err
 		case size < 0 || len(rest) < size+2:
 			return nil, nil
+		}
+		if string(rest[size:size+2]) != "\r\n" {
+			return nil, errDebugProtocol
 		}
 		argv = append(argv, string(rest[:size]))
 		rest = rest[size+2:]

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func (c *console) Read(b []byte) (int, error) {
 func (c *console) Write(b []byte) (int, error) {
 	if c.deaf {
 		c.out.WriteString("deaf\n")
-		return 0, os.ErrDeadlineExceeded
+		return 0, io.EOF
 	}
 	head, lines, _ := bytes.Cut(b, []byte("\r\n"))
 	n, err := strconv.Atoi(string(head[1:]))
@@ -76,19 +77,24 @@ func debugWith(t *testing.T, f *fake, src string, limit time.Duration, c *consol
 	return c.out.String() + strings.ReplaceAll(string(w.Buf), "\r\n", "\n")
 }
 
-// TestDebug holds a session against what Redis 8.0.6 shows. The file has the commands too.
+// TestDebug holds sessions against what Redis 8.0.6 shows. The files have the commands too, behind
+// the script.
 func TestDebug(t *testing.T) {
-	src, err := os.ReadFile("testdata/debug.lua")
+	files, err := filepath.Glob("testdata/debug/*.txt")
 	require.NoError(t, err)
-	want, err := os.ReadFile("testdata/debug.txt")
-	require.NoError(t, err)
-	var commands []string
-	for l := range strings.Lines(string(want)) {
-		if c, ok := strings.CutPrefix(l, "> "); ok {
-			commands = append(commands, strings.TrimSpace(c))
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		src, want, _ := strings.Cut(string(text), "---\n")
+		var commands []string
+		for l := range strings.Lines(want) {
+			if c, ok := strings.CutPrefix(l, "> "); ok {
+				commands = append(commands, strings.TrimSpace(c))
+			}
 		}
+		require.Equal(t, want, debug(t, &fake{}, src, 0, commands...), file)
 	}
-	require.Equal(t, string(want), debug(t, &fake{}, string(src), 0, commands...))
 }
 
 // TestDebugEnds checks how sessions end, and how the script stops by itself.
@@ -124,8 +130,27 @@ func TestDebugEnds(t *testing.T) {
 		got = debug(t, &fake{}, src, time.Millisecond, command)
 		require.Contains(t, got, "ERR timeout during Lua debugging with client closing connection")
 	}
-	got = debug(t, &fake{}, "return 1", 0, "m 0", "e ('x'):rep(5000000)")
-	require.Less(t, len(got), 1<<20+1000)
+}
+
+// TestDebugShowsBounded checks that what is shown at a time is bounded, and goes on after that.
+func TestDebugShowsBounded(t *testing.T) {
+	const hint = "\n<hint> What follows was too long and is not shown.\n"
+	much := "\nlocal s = ('x'):rep(2^20)\nfor i = 1, 20 do redis.debug(s) end\nreturn 1"
+	got := debug(t, &fake{}, much, 0, "b 4", "c", "p i")
+	require.Less(t, len(got), 17<<20)
+	require.Contains(t, got, hint+"* Stopped at 4, stop reason = break point\n")
+	require.True(t, strings.HasSuffix(got, "> p i\nNo such variable.\n<endsession>\n:1\n"))
+	got = debug(t, &fake{}, much, 0, "c")
+	require.Less(t, len(got), 17<<20)
+	require.True(t, strings.HasSuffix(got, hint+"<endsession>\n:1\n"))
+	for _, command := range []string{"e ('x'):rep(5000000)", "r many *100", "w"} {
+		got = debug(t, &fake{}, "return 1 --"+strings.Repeat("x", 5e6), 0, "m 0", command)
+		require.Less(t, len(got), 12<<20, command)
+	}
+	lines := strings.Repeat("\n", 700_000)
+	got = debug(t, &fake{}, lines+"return 1", 0, "w", "c")
+	require.Less(t, len(got), 17<<20)
+	require.Contains(t, got, hint+"> c\n<endsession>")
 }
 
 // TestDebugEndsForGood checks that no script goes on when the server says that it must end, when
@@ -154,7 +179,8 @@ func TestDebugEndsForGood(t *testing.T) {
 	}
 	c := &console{commands: []string{"p", "p", "p"}, deaf: true}
 	got := debugWith(t, &fake{}, "while true do\n pcall(error) end", time.Millisecond, c)
-	require.True(t, strings.HasPrefix(got, "deaf\n-ERR timeout during Lua debugging"), got)
+	require.Contains(t, got, "deaf\nerror the client of a debugging session does not read")
+	require.Contains(t, got, "-ERR timeout during Lua debugging")
 }
 
 // TestDebugLines checks at which lines a script stops: those at which Redis does.

@@ -34,6 +34,9 @@ var debugHelp = strings.Split(`Lua debugger:
 In scripts, redis.debug(...) shows values, and redis.breakpoint() stops before the next line.`,
 	"\n")
 
+// maxWords is how many words of a command that a script calls are shown.
+const maxWords = 10
+
 // prompt serves the client until the script is to go on. It reports whether the client is there.
 func (d *debugger) prompt(t *lua.Thread) bool {
 	for {
@@ -117,7 +120,7 @@ func atoi(s string) int {
 }
 
 func (d *debugger) setMaxLen(args []string) {
-	if len(args) > 0 {
+	if len(args) == 1 {
 		d.maxLen, d.trimmed = atoi(args[0]), true
 		if d.maxLen != 0 && d.maxLen <= leastMaxLen {
 			d.maxLen = leastMaxLen
@@ -138,7 +141,7 @@ func (d *debugger) setBreaks(args []string) {
 	for _, a := range args {
 		line, err := strconv.Atoi(a)
 		switch {
-		case err != nil:
+		case err != nil, strconv.Itoa(line) != a: // +1 is none, neither is 01
 			d.log("Invalid argument:'" + a + "'")
 		case line == 0:
 			d.breaks = nil
@@ -180,9 +183,7 @@ func (d *debugger) removeBreak(line int) {
 		d.log("No breakpoint in the specified line.")
 		return
 	}
-	last := len(d.breaks) - 1
-	d.breaks[i] = d.breaks[last]
-	d.breaks = d.breaks[:last]
+	d.breaks = slices.Delete(d.breaks, i, i+1)
 	d.log("Breakpoint removed.")
 }
 
@@ -274,31 +275,40 @@ func (d *debugger) redis(t *lua.Thread, args []string) {
 	d.step = false
 }
 
-// calls shows a command that the script calls, if it is run line by line.
+// calls shows a command that the script calls, if it is run line by line: its first words.
 func (d *debugger) calls(argv [][]byte) {
-	if d.step {
-		var b strings.Builder
-		b.WriteString("<redis>")
-		for _, a := range argv {
-			b.WriteString(" " + string(a))
-		}
-		d.logTrimmed(b.String())
+	if !d.step {
+		return
 	}
+	var b strings.Builder
+	b.WriteString("<redis>")
+	for i, a := range argv {
+		if i == maxWords {
+			fmt.Fprintf(&b, " ... (%d more)", len(argv)-i-1) // as Redis counts
+			break
+		}
+		b.WriteString(" " + string(a[:min(len(a), maxDescribing)]))
+	}
+	d.log(b.String())
 }
 
-// replies shows how a command has ended: with a reply, or refused.
-func (d *debugger) replies(reply []byte, refused string) {
-	switch {
-	case !d.step:
-	case refused != "":
-		d.log("<error> " + strings.TrimPrefix(refused, "ERR "))
-	default:
-		var b strings.Builder
-		b.WriteString("<reply> ")
-		if reply[0] == '-' {
-			d.log("<error> " + strings.TrimRight(string(reply), "\r\n"))
-		}
-		describeReply(&b, reply)
-		d.logTrimmed(b.String())
+// replies shows a command's reply.
+func (d *debugger) replies(reply []byte) {
+	if !d.step {
+		return
+	}
+	if reply[0] == '-' {
+		d.fails(strings.TrimRight(string(reply), "\r\n"))
+	}
+	var b strings.Builder
+	b.WriteString("<reply> ")
+	describeReply(&b, reply)
+	d.logTrimmed(b.String())
+}
+
+// fails shows an error that a function of the table redis makes. One of a command begins with '-'.
+func (d *debugger) fails(msg string) {
+	if d != nil && d.step {
+		d.log("<error> " + msg[:min(len(msg), maxDescribing)])
 	}
 }

@@ -2,6 +2,7 @@ package script
 
 import (
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,14 @@ func TestDebugManyThreads(t *testing.T) {
 		"return 7"), DebugOptions{Conn: conn}, func(sc *Script) {
 		h.Run(sc, nil, nil, &w)
 		require.LessOrEqual(t, len(h.debug.last), maxThreads)
+		runtime.GC()
+		kept := 0
+		for thread := range h.debug.last {
+			if thread.Value() != nil {
+				kept++
+			}
+		}
+		require.Less(t, kept, 10, "the main thread, and maybe spare ones")
 		now := time.Now() // without a limit it is looked now and then whether the client is there
 		require.NoError(t, h.debug.overtime(now))
 		require.Equal(t, errDebugGone, h.debug.overtime(now.Add(askLimit)))

@@ -27,8 +27,7 @@ func describe(b *strings.Builder, v lua.Value, depth int) {
 	}
 	switch v.Kind() {
 	case lua.KindString:
-		text := v.Borrow()
-		b.Write(resp.AppendQuoted(nil, text[:min(len(text), maxDescribing)]))
+		writeQuoted(b, v.Borrow())
 	case lua.KindNumber:
 		b.Write(lua.AppendG(nil, v.Num(), 6))
 	case lua.KindNil, lua.KindBool:
@@ -44,6 +43,11 @@ func describe(b *strings.Builder, v lua.Value, depth int) {
 	}
 }
 
+// writeQuoted writes a string, or its beginning.
+func writeQuoted(b *strings.Builder, text []byte) {
+	b.Write(resp.AppendQuoted(nil, text[:min(len(text), maxDescribing)]))
+}
+
 func describeTable(b *strings.Builder, t *lua.Table, depth int) {
 	list, n := true, 0
 	each(t, func(k, _ lua.Value) {
@@ -52,6 +56,9 @@ func describeTable(b *strings.Builder, t *lua.Table, depth int) {
 	})
 	separator := "{"
 	each(t, func(k, v lua.Value) {
+		if b.Len() > maxDescribing {
+			return
+		}
 		b.WriteString(separator)
 		separator = "; "
 		if !list {
@@ -74,6 +81,9 @@ func describeReply(b *strings.Builder, reply []byte) {
 }
 
 func (d *decoder) describe(b *strings.Builder) {
+	if b.Len() > maxDescribing {
+		return
+	}
 	switch kind := d.b[0]; kind {
 	case ':':
 		b.Write(d.line())
@@ -83,7 +93,7 @@ func (d *decoder) describe(b *strings.Builder) {
 			b.WriteString("NULL")
 			return
 		}
-		b.Write(resp.AppendQuoted(nil, d.bulk(n)))
+		writeQuoted(b, d.bulk(n))
 	case '+', '-':
 		b.Write(resp.AppendQuoted(nil, append([]byte{kind}, d.line()...)))
 	case '*', '>':
@@ -101,7 +111,7 @@ func (d *decoder) describe(b *strings.Builder) {
 		b.WriteString("(double) ")
 		b.Write(d.line())
 	case '=':
-		b.Write(resp.AppendQuoted(nil, d.bulk(d.integer())[len("txt:"):]))
+		writeQuoted(b, d.bulk(d.integer())[len("txt:"):])
 	default:
 		b.Write(d.line())
 	}
@@ -114,7 +124,7 @@ func (d *decoder) describeList(b *strings.Builder, open, end string) {
 		return
 	}
 	b.WriteString(open)
-	for i := range n {
+	for i := int64(0); i < n && b.Len() <= maxDescribing; i++ {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -125,7 +135,8 @@ func (d *decoder) describeList(b *strings.Builder, open, end string) {
 
 func (d *decoder) describeMap(b *strings.Builder) {
 	b.WriteByte('{')
-	for i := range d.integer() {
+	n := d.integer()
+	for i := int64(0); i < n && b.Len() <= maxDescribing; i++ {
 		if i > 0 {
 			b.WriteByte(',')
 		}

@@ -56,16 +56,16 @@ func (s *State) formOf(t *lua.Table) (form, lua.Value) {
 
 // reply writes a script's result as the client's reply. If that would be larger than what scripts
 // may hold, or the script must end, it writes nothing, ends the script and reports false.
-func (s *State) reply(v lua.Value, w *resp.Writer) (r Result, ok bool) {
-	e := encoder{s: s, w: w}
+func (s *State) reply(v lua.Value, w *resp.Writer) (ok bool) {
 	if t := v.Table(); t != nil {
 		m := meter{s: s, left: s.L.Bound}
 		if m.table(t, 0); m.left < 0 {
-			return Result{}, false
+			return false
 		}
 	}
+	e := encoder{s, w}
 	e.value(v, 0)
-	return e.failed, true
+	return true
 }
 
 // meter measures a reply before it is written. A small table can stand for a large reply, because
@@ -141,8 +141,6 @@ func (m *meter) entries(t *lua.Table, values bool, depth int) bool {
 type encoder struct {
 	s *State
 	w *resp.Writer
-	// failed is the first error reply: its text, and whether it is counted already.
-	failed Result
 }
 
 func (e *encoder) value(v lua.Value, depth int) {
@@ -173,12 +171,12 @@ func (e *encoder) boolean(v bool) {
 
 func (e *encoder) table(t *lua.Table, depth int) {
 	if depth > maxReplyDepth {
-		e.error(errReplyDepth, false)
+		e.s.fail(e.w, errReplyDepth, false)
 		return
 	}
 	switch kind, v := e.s.formOf(t); kind {
 	case formError:
-		e.error(v.Str(), e.s.keys.counted.of(t).Kind() == lua.KindBool)
+		e.s.fail(e.w, v.Str(), e.s.keys.counted.of(t).Kind() == lua.KindBool)
 	case formStatus:
 		e.w.Simple(v.Str())
 	case formDouble:
@@ -192,13 +190,6 @@ func (e *encoder) table(t *lua.Table, depth int) {
 		e.w.Verbatim(format[:3], e.s.keys.str.of(v.Table()).Str())
 	default:
 		e.array(t, depth)
-	}
-}
-
-func (e *encoder) error(msg string, counted bool) {
-	e.w.Error(msg)
-	if e.failed.Error == "" {
-		e.failed = Result{strings.Clone(msg), counted}
 	}
 }
 

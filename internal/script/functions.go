@@ -88,7 +88,7 @@ func (l *Library) callbacks(visit func(lua.Value)) {
 // registerFunction implements redis.register_function.
 func (f *Functions) registerFunction(t *lua.Thread) int {
 	if f.loading == nil {
-		return refuse(t, "redis.register_function can only be called on FUNCTION LOAD command")
+		return f.refuse(t, "redis.register_function can only be called on FUNCTION LOAD command")
 	}
 	fn := &Function{}
 	msg := ""
@@ -106,7 +106,7 @@ func (f *Functions) registerFunction(t *lua.Thread) int {
 		}
 	}
 	if msg != "" {
-		return refuse(t, msg)
+		return f.refuse(t, msg)
 	}
 	return 0
 }
@@ -284,8 +284,8 @@ func (f *Functions) MachineMemory() int64 { return machineMemory + f.StackBytes(
 func (f *Functions) MemoryBytes() int64 { return f.MachineMemory() + f.LibrarySet.Memory() }
 
 // Call runs a function and writes its reply.
-func (f *Functions) Call(fn *Function, keys, args [][]byte, w *resp.Writer) Result {
+func (f *Functions) Call(fn *Function, keys, args [][]byte, w *resp.Writer) {
 	f.begin()
 	f.kept.stale = true
-	return f.invoke(fn.callback, fn.Name, w, list(keys), list(args))
+	f.invoke(fn.callback, fn.Name, w, list(keys), list(args))
 }

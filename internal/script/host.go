@@ -176,10 +176,10 @@ func (h *Host) compileScript(body string) (*Script, error) {
 }
 
 // Run runs a script and writes its reply.
-func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) Result {
+func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) {
 	h.begin()
 	h.args.set(keys, args)
-	r := h.invoke(sc.fn, sc.SHA, w)
+	h.invoke(sc.fn, sc.SHA, w)
+	h.debug.finish()
 	h.args.clear(h.State)
-	return r
 }

@@ -20,6 +20,7 @@ type fake struct {
 	stop  error
 	calls int
 	logs  []string
+	fails []string
 	// lenient says that scripts may go on until they call the command stop.
 	lenient bool
 }
@@ -40,6 +41,8 @@ func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 		return nil, ""
 	case "refuse":
 		return nil, "ERR refused"
+	case "deny":
+		return nil, "DENIED for some reason"
 	case "fail":
 		f.w.Error("WRONG kind")
 	case "get":
@@ -59,8 +62,9 @@ func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 func (f *fake) Allowed(argv [][]byte) (ok, known bool) {
 	return string(argv[0]) == "get", string(argv[0]) != "none"
 }
-func (f *fake) SetRepl(int)           {}
-func (f *fake) Log(_ int, msg string) { f.logs = append(f.logs, msg) }
+func (f *fake) SetRepl(int)             {}
+func (f *fake) Failed(m string, _ bool) { f.fails = append(f.fails, m) }
+func (f *fake) Log(_ int, msg string)   { f.logs = append(f.logs, msg) }
 func (f *fake) Interrupt() error {
 	if f.lenient {
 		return nil

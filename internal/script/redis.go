@@ -73,10 +73,14 @@ func errorTable(t *lua.Thread, msg string) *lua.Table {
 	return tab
 }
 
-// refuse raises an error of a function in the table redis.
-func refuse(t *lua.Thread, msg string) int {
-	return t.Throw(lua.TableValue(errorTable(t, "ERR "+msg)))
+// libError returns an error of a function in the table redis, without a code.
+func (s *State) libError(t *lua.Thread, msg string) lua.Value {
+	s.debug.fails(msg)
+	return lua.TableValue(errorTable(t, "ERR "+msg))
 }
+
+// refuse raises an error of a function in the table redis.
+func (s *State) refuse(t *lua.Thread, msg string) int { return t.Throw(s.libError(t, msg)) }
 
 func push(t *lua.Thread, v lua.Value) int {
 	t.Push(v)
@@ -94,9 +98,11 @@ func onlyString(t *lua.Thread) (string, bool) {
 func (s *State) errorReply(t *lua.Thread) int {
 	str, ok := onlyString(t)
 	if !ok {
-		return push(t, lua.TableValue(errorTable(t, "ERR wrong number or type of arguments")))
+		return push(t, s.libError(t, "wrong number or type of arguments"))
 	}
-	code, msg, ok := strings.Cut(strings.TrimPrefix(lua.CString(str), "-"), " ")
+	str = strings.TrimPrefix(lua.CString(str), "-")
+	s.debug.fails("-" + str)
+	code, msg, ok := strings.Cut(str, " ")
 	if !ok {
 		code, msg = "ERR", code // every error has a code
 	}
@@ -105,7 +111,7 @@ func (s *State) errorReply(t *lua.Thread) int {
 
 func (s *State) statusReply(t *lua.Thread) int {
 	if _, ok := onlyString(t); !ok {
-		return push(t, lua.TableValue(errorTable(t, "ERR wrong number or type of arguments")))
+		return push(t, s.libError(t, "wrong number or type of arguments"))
 	}
 	r := t.NewTable(0, 1)
 	r.SetString("ok", t.Arg(1))
@@ -114,7 +120,7 @@ func (s *State) statusReply(t *lua.Thread) int {
 
 func (s *State) sha1hex(t *lua.Thread) int {
 	if t.Top() != 1 {
-		return refuse(t, "wrong number of arguments")
+		return s.refuse(t, "wrong number of arguments")
 	}
 	v := t.Arg(1)
 	if !v.IsString() {
@@ -136,14 +142,14 @@ const maxLogged = 64 << 10
 
 func (s *State) log(t *lua.Thread) int {
 	if t.Top() < 2 {
-		return refuse(t, "redis.log() requires two arguments or more.")
+		return s.refuse(t, "redis.log() requires two arguments or more.")
 	}
 	level, ok := t.ToNumber(t.Arg(1))
 	switch {
 	case !ok:
-		return refuse(t, "First argument must be a number (log level).")
+		return s.refuse(t, "First argument must be a number (log level).")
 	case level < LogDebug || level >= LogWarning+1:
-		return refuse(t, "Invalid log level.")
+		return s.refuse(t, "Invalid log level.")
 	}
 	var parts []string
 	room := maxLogged
@@ -160,11 +166,11 @@ func (s *State) log(t *lua.Thread) int {
 
 func (s *State) setresp(t *lua.Thread) int {
 	if t.Top() != 1 {
-		return refuse(t, "redis.setresp() requires one argument.")
+		return s.refuse(t, "redis.setresp() requires one argument.")
 	}
 	n, _ := t.ToNumber(t.Arg(1))
 	if n = float64(int(n)); n != 2 && n != 3 {
-		return refuse(t, "RESP version must be 2 or 3.")
+		return s.refuse(t, "RESP version must be 2 or 3.")
 	}
 	s.proto = int(n)
 	return 0
@@ -172,11 +178,11 @@ func (s *State) setresp(t *lua.Thread) int {
 
 func (s *State) setRepl(t *lua.Thread) int {
 	if t.Top() != 1 {
-		return refuse(t, "redis.set_repl() requires one argument.")
+		return s.refuse(t, "redis.set_repl() requires one argument.")
 	}
 	n, _ := t.ToNumber(t.Arg(1))
 	if int(n)&^ReplAll != 0 {
-		return refuse(t, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or "+
+		return s.refuse(t, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or "+
 			"REPL_NONE.")
 	}
 	s.caller.SetRepl(int(n))
@@ -186,13 +192,13 @@ func (s *State) setRepl(t *lua.Thread) int {
 func (s *State) aclCheck(t *lua.Thread) int {
 	switch {
 	case t.Top() == 0:
-		return refuse(t, "Please specify at least one argument for this redis lib call")
+		return s.refuse(t, "Please specify at least one argument for this redis lib call")
 	case !s.args(t):
-		return refuse(t, "Lua redis lib command arguments must be strings or integers")
+		return s.refuse(t, "Lua redis lib command arguments must be strings or integers")
 	}
 	ok, known := s.caller.Allowed(s.argv)
 	if !known {
-		return refuse(t, "Invalid command passed to redis.acl_check_cmd()")
+		return s.refuse(t, "Invalid command passed to redis.acl_check_cmd()")
 	}
 	return push(t, lua.Bool(ok))
 }

@@ -9,14 +9,6 @@ import (
 	"godwit/internal/resp"
 )
 
-// Result says how a run ended.
-type Result struct {
-	// Error is the error reply that the script ended with, or "". Counted says that a command has
-	// counted that error already.
-	Error   string
-	Counted bool
-}
-
 // failure says where the error that ended a script was raised.
 type failure struct {
 	source string
@@ -58,7 +50,7 @@ func (s *State) interrupt() error {
 
 // invoke calls a function with arguments and writes its results as the reply. name is the script's
 // name in messages.
-func (s *State) invoke(fn lua.Value, name string, w *resp.Writer, args ...lua.Value) Result {
+func (s *State) invoke(fn lua.Value, name string, w *resp.Writer, args ...lua.Value) {
 	t := s.L.Main
 	t.Push(fn)
 	for _, a := range args {
@@ -66,20 +58,20 @@ func (s *State) invoke(fn lua.Value, name string, w *resp.Writer, args ...lua.Va
 	}
 	v, ok := t.Try(len(args), 1)
 	if s.surface() {
-		r := Result{Error: errPanic{}.Error()}
-		w.Error(r.Error)
-		return r
+		s.fail(w, errPanic{}.Error(), false)
+		return
 	}
-	var r Result
-	if ok {
-		r, ok = s.reply(t.Pop(), w)
-	}
-	if !ok {
-		r = s.failed(v, name)
-		w.Error(r.Error)
+	if !ok || !s.reply(t.Pop(), w) {
+		msg, counted := s.failed(v, name)
+		s.fail(w, msg, counted)
 	}
 	s.ended()
-	return r
+}
+
+// fail writes an error into the reply. counted says that a command has counted it already.
+func (s *State) fail(w *resp.Writer, msg string, counted bool) {
+	w.Error(msg)
+	s.caller.Failed(msg, counted)
 }
 
 // uncaught notes where the error was raised that ends the script. As in Redis, this is the function
@@ -101,18 +93,19 @@ func (s *State) uncaught(t *lua.Thread, _ lua.Value) {
 	}
 }
 
-// failed returns the error reply for an error that the script has not caught.
-func (s *State) failed(v lua.Value, name string) (r Result) {
-	r.Error, r.Counted = s.errorText(v)
+// failed returns the error reply for an error that the script has not caught, and whether a command
+// has counted it.
+func (s *State) failed(v lua.Value, name string) (msg string, counted bool) {
+	msg, counted = s.errorText(v)
 	if s.failure.source != "" {
-		r.Error += " script: " + name + ", on " + s.failure.source + ":" +
+		msg += " script: " + name + ", on " + s.failure.source + ":" +
 			strconv.Itoa(s.failure.line) + "."
 	}
-	return r
+	return msg, counted
 }
 
 // errorText returns the text of an uncaught error, and whether a command has counted it. The text
-// shares no bytes with the script's strings.
+// may share bytes with the script's strings.
 func (s *State) errorText(v lua.Value) (msg string, counted bool) {
 	var text, known lua.Value
 	t := v.Table()
@@ -132,7 +125,7 @@ func (s *State) errorText(v lua.Value) (msg string, counted bool) {
 	if !ok {
 		msg = "ERR unknown error"
 	}
-	return strings.Clone(msg), known.Kind() == lua.KindBool
+	return msg, known.Kind() == lua.KindBool
 }
 
 // errorField returns a field of an error, metamethods included. It is nil if they fail.

@@ -25,6 +25,7 @@ func (nobody) Call([][]byte, int) ([]byte, string) { return []byte("*1\r\n$1\r\n
 func (nobody) Allowed([][]byte) (bool, bool)       { return true, true }
 func (nobody) SetRepl(int)                         {}
 func (nobody) Log(int, string)                     {}
+func (nobody) Failed(string, bool)                 {}
 func (nobody) Interrupt() error                    { return nil }
 
 // world is a State as its scripts see it.

@@ -65,6 +65,7 @@ func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State
 	s := &State{L: lua.NewState(), caller: c, proto: 2, consts: map[string]lua.Value{},
 		keys: newKeys()}
 	s.L.Interrupt, s.L.Collect = s.interrupt, s.collectGarbage
+	s.L.Sweep = func() { startCollection() }
 	s.L.Hooks = lua.Hooks{ErrorField: "err", Uncaught: s.uncaught, Crashed: s.crashed}
 	s.nonexistent = lua.NativeValue(&lua.Native{Name: "__index", Fn: missing})
 	born := time.Now()

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"godwit/internal/crash"
 	"godwit/internal/engine"
@@ -26,6 +27,9 @@ const (
 	debugConfig   = "session.conf"
 	debugSnapshot = "session.rdb"
 	debugFile     = 3
+
+	// lastWrite is how long a session waits for its client to read the script's reply.
+	lastWrite = time.Minute
 )
 
 var errNotOverTLS = errors.New("SCRIPT DEBUG YES is not offered over TLS, SYNC is")
@@ -134,7 +138,10 @@ func (d *DebugSession) Run(e *engine.Engine) error {
 	cl.Debug, cl.User, cl.Authenticated = engine.DebugSync, user, true
 	e.SelectDB(cl, command.DB)
 	e.Exec(cl, command.Args)
-	_, _ = nc.Write(cl.W.Buf) // the client may have gone
+	if !cl.CloseASAP {
+		_ = nc.SetWriteDeadline(time.Now().Add(lastWrite)) // Write shows it
+		_, _ = nc.Write(cl.W.Buf)                          // the client may have gone
+	}
 	return nil
 }
 
@@ -142,7 +149,7 @@ func (d *DebugSession) Run(e *engine.Engine) error {
 type debugConn struct{ nc net.Conn }
 
 // Talk implements engine.Talker.
-func (c debugConn) Talk() io.ReadWriter { return goTalk(c) }
+func (c debugConn) Talk() io.ReadWriter { return &goTalk{nc: c.nc} }
 
 // Flush implements engine.Conn.
 func (debugConn) Flush() {}

@@ -6,13 +6,15 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"godwit/internal/crash"
 )
 
 const (
 	// talkPause is how long a conversation waits for the client before others are served.
 	talkPause = 20 * time.Millisecond
-	// talkWrite is how long it waits for a client that does not read.
-	talkWrite = 5 * time.Second
+	// talkWrite bounds a write that nobody waits for any more.
+	talkWrite = 10 * time.Second
 )
 
 // Talk implements engine.Talker. It is called in run, on the reading goroutine.
@@ -22,7 +24,7 @@ func (c *goConn) Talk() io.ReadWriter {
 	if !c.q.empty() || c.ending || c.dead {
 		return nil
 	}
-	return goTalk{c.nc}
+	return &goTalk{nc: c.nc}
 }
 
 // File implements filer.
@@ -33,10 +35,19 @@ func (c *goConn) File() (*os.File, error) {
 	return nil, errNotOverTLS
 }
 
-type goTalk struct{ nc net.Conn }
+type goTalk struct {
+	nc      net.Conn
+	writing chan written // the end of what is being written; nil: nothing
+}
+
+// written is how a write has ended.
+type written struct {
+	n   int
+	err error
+}
 
 // Read implements io.Reader.
-func (t goTalk) Read(b []byte) (n int, err error) {
+func (t *goTalk) Read(b []byte) (n int, err error) {
 	if err = t.nc.SetReadDeadline(time.Now().Add(talkPause)); err != nil {
 		return 0, err
 	}
@@ -47,12 +58,28 @@ func (t goTalk) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// Write implements io.Writer.
-func (t goTalk) Write(b []byte) (int, error) {
-	if err := t.nc.SetWriteDeadline(time.Now().Add(talkWrite)); err != nil {
-		return 0, err
+// Write implements io.Writer. What has begun to be written goes on after the pause, and the next
+// call waits for it: a connection with TLS cannot be used any more after a deadline.
+func (t *goTalk) Write(b []byte) (int, error) {
+	if t.writing == nil {
+		end := make(chan written, 1)
+		t.writing = end
+		_ = t.nc.SetWriteDeadline(time.Now().Add(talkWrite)) // Write shows it
+		go func() {
+			defer crash.Guard("writing to the client of a debugging session")()
+			n, err := t.nc.Write(b)
+			end <- written{n, err}
+		}()
 	}
-	n, err := t.nc.Write(b)
-	_ = t.nc.SetWriteDeadline(time.Time{}) // the next use shows it
-	return n, err
+	select {
+	case w := <-t.writing:
+		t.writing = nil
+		_ = t.nc.SetWriteDeadline(time.Time{}) // the next use shows it
+		if errors.Is(w.err, os.ErrDeadlineExceeded) {
+			w.err = io.ErrNoProgress
+		}
+		return w.n, w.err
+	case <-time.After(talkPause):
+		return 0, os.ErrDeadlineExceeded
+	}
 }

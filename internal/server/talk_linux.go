@@ -48,23 +48,21 @@ func (t fdTalk) Read(b []byte) (int, error) {
 
 // Write implements io.Writer.
 func (t fdTalk) Write(b []byte) (n int, err error) {
-	end := time.Now().Add(talkWrite)
-	for n < len(b) {
+	end := time.Now().Add(talkPause)
+	for {
 		m, errno := evloop.Write(int(t), b[n:])
-		switch {
-		case m > 0:
-			n += m
-		case errno != syscall.EAGAIN && errno != syscall.EINTR:
+		switch n += m; {
+		case n == len(b):
+			return n, nil
+		case errno != 0 && errno != syscall.EAGAIN && errno != syscall.EINTR:
 			return n, errno
 		case time.Now().After(end):
-			return n, syscall.ETIMEDOUT
-		default:
-			if err := t.wait(unix.POLLOUT, time.Until(end)); err != nil {
-				return n, err
-			}
+			return n, os.ErrDeadlineExceeded
+		}
+		if err := t.wait(unix.POLLOUT, time.Until(end)); err != nil {
+			return n, err
 		}
 	}
-	return n, nil
 }
 
 // wait waits for an event of the socket, or for some time.

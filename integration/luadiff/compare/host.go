@@ -18,6 +18,7 @@ func (*nobody) Call([][]byte, int) ([]byte, string) { return nil, "ERR no comman
 func (*nobody) Allowed([][]byte) (bool, bool)       { return false, false }
 func (*nobody) SetRepl(int)                         {}
 func (*nobody) Log(int, string)                     {}
+func (*nobody) Failed(string, bool)                 {}
 
 func (n *nobody) Interrupt() error {
 	if time.Now().After(n.until) {
