@@ -102,6 +102,19 @@ func TestScriptDebugRefuses(t *testing.T) {
 	}
 }
 
+// TestScriptDebugOfReplica checks that sessions of a replica write no more than it does.
+func TestScriptDebugOfReplica(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	s := startServer(t, "--replicaof", "127.0.0.1 1")
+	for _, mode := range []string{"YES", "SYNC"} {
+		shown, reply := debugScript(t, s.dial(t), mode,
+			"redis.call('get', KEYS[1])\nredis.call('set', KEYS[1], 1)", "s", "s")
+		require.Contains(t, shown, "<reply> NULL", mode)
+		require.Contains(t, reply, "READONLY You can't write against a read only replica.", mode)
+	}
+}
+
 // said returns the reply, which may be an error.
 func said(t *testing.T, c *client.Client, args ...any) string {
 	v, err := c.Do(args...)

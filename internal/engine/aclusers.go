@@ -184,6 +184,16 @@ func (e *Engine) RewriteConfig() error {
 // ConfigText returns a configuration file that makes a server like this one, with its users.
 func (e *Engine) ConfigText() string { return e.Cfg.Text(e.userLines()) }
 
+// SessionConfig returns the configuration of a debugging session: that of the server. As a replica
+// without a link, a session serves what the server does.
+func (e *Engine) SessionConfig() string {
+	text := e.ConfigText()
+	if !e.servesNothing() {
+		text += "replica-serve-stale-data yes\n"
+	}
+	return text
+}
+
 // userLines returns the users as lines of a configuration file.
 func (e *Engine) userLines() []string {
 	plain := acl.NewUsers(e.table.Table)

@@ -101,15 +101,6 @@ func (t *Thread) Any(n int) Value {
 	return t.Arg(n)
 }
 
-// NewString returns a string with a copy of b. It is accounted for.
-func (t *Thread) NewString(b []byte) Value {
-	t.Grow(len(b))
-	return t.s.NewString(b)
-}
-
-// PushString pushes a new string. Its bytes are copied, and accounted for.
-func (t *Thread) PushString(b []byte) { t.Push(t.NewString(b)) }
-
 // ToText converts a string or a number as Lua does.
 func ToText(v Value) (string, bool) {
 	switch {

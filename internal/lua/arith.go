@@ -21,10 +21,16 @@ func ToNumber(v Value) (float64, bool) {
 
 // ToNumber is the function ToNumber, and accounts for the time that a long text takes.
 func (t *Thread) ToNumber(v Value) (float64, bool) {
-	if v.IsString() {
-		t.s.Left -= v.Len() / digitsPerStep
+	if v.isLong() {
+		return t.longNumber(v)
 	}
 	return ToNumber(v)
+}
+
+func (t *Thread) longNumber(v Value) (f float64, ok bool) {
+	t.s.Left -= v.Len() / digitsPerStep
+	t.s.asideIf(v.Len() >= LongWork, func() { f, ok = ToNumber(v) })
+	return f, ok
 }
 
 // digitsPerStep is how many digits of a number can be read in the time of a step.

@@ -1,6 +1,11 @@
 package lua
 
-import "errors"
+import (
+	"errors"
+	"time"
+
+	"godwit/internal/crash"
+)
 
 const (
 	// lookEvery is how many steps are run between two looks. That is some 10 µs of simple
@@ -190,5 +195,24 @@ func (b *Budget) Breathe() {
 	}
 	if err := b.Interrupt(); err != nil {
 		_ = b.End(err) // the next check returns it
+	}
+}
+
+// aside does work that takes long and touches nothing of the State. Another goroutine does it, so
+// that the host can be asked meanwhile whether to go on. If not, the run ends after the work.
+func (b *Budget) aside(work func()) {
+	done := make(chan struct{})
+	go func() {
+		defer crash.Guard("work for a script")()
+		work()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Millisecond):
+			b.Breathe()
+		}
 	}
 }

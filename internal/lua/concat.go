@@ -47,10 +47,23 @@ func (t *Thread) join(list []Value, size int) (Value, bool) {
 	if !t.goesOn(t.s.Grow(size)) {
 		return Nil, false
 	}
-	b := t.s.text[:0]
-	if size > keptText {
-		b = make([]byte, 0, size)
+	if size <= joinedTwice {
+		t.s.text = appendAll(t.s.text[:0], list)
+		return t.s.NewString(t.s.text), true
 	}
+	return t.joinLong(list, size)
+}
+
+// joinedTwice is up to which length a string is first made in a buffer, so that it is not longer
+// than it must be.
+const joinedTwice = 64 << 10
+
+func (t *Thread) joinLong(list []Value, size int) (v Value, ok bool) {
+	t.s.asideIf(size >= LongWork, func() { v = Bytes(appendAll(make([]byte, 0, size), list)) })
+	return v, t.s.spent(t, size/handledPerStep)
+}
+
+func appendAll(b []byte, list []Value) []byte {
 	for _, v := range list {
 		if v.IsString() {
 			b = append(b, v.Str()...)
@@ -58,15 +71,8 @@ func (t *Thread) join(list []Value, size int) (Value, bool) {
 			b = AppendNumber(b, v.Num())
 		}
 	}
-	if size > keptText {
-		return Bytes(b), true
-	}
-	t.s.text = b
-	return t.s.NewString(b), true
+	return b
 }
-
-// keptText is the largest buffer that is used again.
-const keptText = 64 << 10
 
 // concatMeta joins two neighbours by their metamethod.
 func (t *Thread) concatMeta(i, j int) bool {

@@ -2,7 +2,6 @@ package lua
 
 import (
 	"strconv"
-	"strings"
 
 	"godwit/internal/lua/bytecode"
 )
@@ -93,22 +92,26 @@ func (t *Thread) Throw(v Value) int {
 	return resultThrown
 }
 
-// Error raises an error with the position of the function that called the running one. It does not
-// return.
-func (t *Thread) Error(msg string) { must(t.raiseAt(1, msg)) }
+// Error raises an error made of parts, with the position of the function that called the running
+// one. It does not return.
+func (t *Thread) Error(msg ...string) {
+	t.Raise(t.Join(append([]string{t.Where(1)}, msg...)...))
+}
 
 // ArgError raises the error for a wrong argument. It does not return.
-func (t *Thread) ArgError(n int, what string) {
+func (t *Thread) ArgError(n int, what ...string) {
 	kind, name := t.calledName(t.depth - 1)
-	if kind == "method" {
-		if n--; n == 0 {
-			t.Error("calling '" + name + "' on bad self (" + what + ")")
-		}
-	}
 	if name == "" {
 		name = "?"
 	}
-	t.Error("bad argument #" + strconv.Itoa(n) + " to '" + name + "' (" + what + ")")
+	if kind == "method" {
+		n--
+	}
+	text := "bad argument #" + strconv.Itoa(n) + " to '" + name + "' ("
+	if n == 0 && kind == "method" {
+		text = "calling '" + name + "' on bad self ("
+	}
+	t.Error(append(append([]string{text}, what...), ")")...)
 }
 
 // TypeError raises the error for an argument of a wrong type. It does not return.
@@ -148,10 +151,4 @@ func (t *Thread) compareError(a, b Value) bool {
 		return t.raise("attempt to compare two " + x + " values")
 	}
 	return t.raise("attempt to compare " + x + " with " + y)
-}
-
-// CString returns a string as C sees it: up to the first zero byte.
-func CString(s string) string {
-	s, _, _ = strings.Cut(s, "\x00")
-	return s
 }

@@ -8,6 +8,9 @@ func (b *Budget) MeasureAlways() {
 	b.Collect = func(int) { b.room = 0 }
 }
 
+// RoomLeft returns how many bytes may be allocated until the next measure.
+func (b *Budget) RoomLeft() int { return b.room }
+
 // Next returns what the function next returns, with its error.
 func (t *Table) Next(k Value) (key, v Value, err error) {
 	_, key, v, err = t.NextFrom(-1, k)
@@ -18,7 +21,7 @@ func (t *Table) Next(k Value) (key, v Value, err error) {
 func (t *Table) NextFrom(hint int, k Value) (at int, key, v Value, err error) {
 	m := NewState().Main
 	m.Push(NativeValue(&Native{Fn: func(m *Thread) int {
-		at, key, v = m.Next(t, hint, k)
+		at, key, v = m.NextFrom(t, hint, k)
 		return 0
 	}}))
 	if e, ok := m.Try(0, 0); !ok {

@@ -68,7 +68,7 @@ func link(p *bytecode.Proto, ref func(name string) Value) (*Function, error) {
 		case bytecode.Number:
 			f.constants[i] = Number(c.Num)
 		case bytecode.String:
-			f.constants[i], f.hashes[i] = String(c.Str), HashString(c.Str)
+			f.constants[i], f.hashes[i] = String(ownCopy(c.Str)), HashString(c.Str)
 		case bytecode.Ref:
 			v := ref(c.Str)
 			if v.IsNil() {

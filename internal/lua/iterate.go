@@ -11,7 +11,7 @@ func IpairsNext() *Native {
 }
 
 func next(t *Thread) int {
-	_, k, v := t.Next(t.Table(1), -1, t.Arg(2))
+	_, k, v := t.NextFrom(t.Table(1), -1, t.Arg(2))
 	t.Push(k)
 	if k.IsNil() {
 		return 1
@@ -20,21 +20,21 @@ func next(t *Thread) int {
 	return 2
 }
 
-// Next returns the key that follows k in the traversal of a table, and its value: the first one if
-// k is nil. After the last, at is 0. The hint makes it faster if it is what was returned as at with
-// k; any number will do. It raises an error for a key that the table does not have.
-func (t *Thread) Next(tab *Table, hint int, k Value) (at int, key, v Value) {
+// NextFrom returns the key that follows k in a table, its value, and a hint for the next call. Any
+// hint will do; the right one makes it faster. After the last key it returns 0. For a key that the
+// table does not have it raises an error.
+func (t *Thread) NextFrom(tab *Table, hint int, k Value) (next int, key, v Value) {
 	if !tab.at(hint, k) {
 		var ok bool
 		if hint, ok = tab.cursor(k, t.mustHash(k)); !ok {
 			t.Raise(String("invalid key to 'next'"))
 		}
 	}
-	return t.advance(tab, hint)
+	return t.NextIndex(tab, hint)
 }
 
-// advance is Table.NextIndex. It accounts for the places that it looks at.
-func (t *Thread) advance(tab *Table, from int) (at int, key, v Value) {
+// NextIndex is Table.NextIndex. It accounts for the places that it looks at.
+func (t *Thread) NextIndex(tab *Table, from int) (at int, key, v Value) {
 	at, key, v = tab.NextIndex(from)
 	end := at
 	if at == 0 {
@@ -76,7 +76,7 @@ func (t *Thread) iterate(r *[5]Value, variables int) bool {
 				return false
 			}
 		}
-		at, key, val := t.advance(tab, at)
+		at, key, val := t.NextIndex(tab, at)
 		r[0].n = bitsNative | uint64(at)
 		k, v = key, val
 	case specialIpairs:

@@ -56,7 +56,7 @@ type Meter struct {
 
 	turns int // of the step that are left
 	seen  addressSet
-	long  map[uintptr]int // lengths of long strings
+	long  map[uintptr]int // lengths of long strings by the 16 bytes where they begin
 	todo  []place         // what was met and not looked at, innermost last
 	weak  []*Table
 }
@@ -99,8 +99,9 @@ func (m *Meter) string(v Value) {
 	if m.long == nil {
 		m.long = map[uintptr]int{}
 	}
-	if known := m.long[v.address()]; n > known {
-		m.long[v.address()] = n
+	at := v.address() >> 4
+	if known := m.long[at]; n > known {
+		m.long[at] = n
 		m.Bytes += (n+15)&^15 - (known+15)&^15
 	}
 }

@@ -1,5 +1,10 @@
 package lua
 
+import (
+	"slices"
+	"strings"
+)
+
 // event is a metamethod.
 type event uint8
 
@@ -30,10 +35,23 @@ type eventNames struct {
 	hash [numEvents]uint32
 }
 
+var eventKeys = [numEvents]string{"__index", "__newindex", "__call", "__eq", "__lt", "__le",
+	"__concat", "__len", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm",
+	"__tostring", "__metatable"}
+
+// ownCopy returns a constant of a script. Keys of metamethods are those of eventKeys, because
+// findStr compares addresses first.
+func ownCopy(s string) string {
+	if strings.HasPrefix(s, "__") {
+		if i := slices.Index(eventKeys[:], s); i >= 0 {
+			return eventKeys[i]
+		}
+	}
+	return s
+}
+
 func newEventNames() (n eventNames) {
-	for i, s := range [numEvents]string{"__index", "__newindex", "__call", "__eq", "__lt", "__le",
-		"__concat", "__len", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm",
-		"__tostring", "__metatable"} {
+	for i, s := range eventKeys {
 		n.name[i], n.hash[i] = String(s), HashString(s)
 	}
 	return n
@@ -200,7 +218,11 @@ func (t *Thread) pushMeta(list ...Value) (at int, ok bool) {
 	if !t.fits(at) {
 		return 0, false
 	}
-	t.top = at + copy(t.stack[at:], list)
+	to := t.stack[at : at+len(list)]
+	for i, v := range list { // few: faster than copy
+		to[i] = v
+	}
+	t.top = at + len(list)
 	t.high = max(t.high, t.top)
 	return at, true
 }

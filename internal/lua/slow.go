@@ -133,11 +133,11 @@ func (t *Thread) setList(a, n, first int) bool {
 	if !t.goesOn(tab.reserveArray(first+n, &t.s.Budget)) {
 		return false
 	}
-	for i := n; i > 0; i-- {
-		if !t.goesOn(tab.setInt(first+i, t.stack[a+i], &t.s.Budget)) {
-			return false
-		}
+	list, from := tab.array[first:first+n], t.stack[a+1:a+1+n]
+	for i := range list {
+		list[i].set(from[i])
 	}
+	t.s.Left -= n / valuesPerStep
 	return true
 }
 

@@ -301,9 +301,9 @@ func BenchmarkStrings10k(b *testing.B) {
 	})
 	b.Run("traverse", func(b *testing.B) {
 		for b.Loop() {
-			i, k, _ := t.Next(tab, 0, Nil)
+			i, k, _ := t.NextFrom(tab, 0, Nil)
 			for i != 0 {
-				i, k, _ = t.Next(tab, i, k)
+				i, k, _ = t.NextFrom(tab, i, k)
 			}
 		}
 	})

@@ -177,7 +177,7 @@ func (d *debugger) begins(t *lua.Thread, line int) bool {
 	last := seen[depth]
 	seen[depth] = place{pc, line}
 	d.last[key] = seen
-	return pc == 0 || pc <= last.pc || line != last.line
+	return pc <= 1 || pc <= last.pc || line != last.line
 }
 
 // overtime notes when the script has run for too long since it was told to go on. It then stops at
@@ -185,7 +185,7 @@ func (d *debugger) begins(t *lua.Thread, line int) bool {
 // command eval or what a script loads, it ends when the client has gone.
 func (d *debugger) overtime(now time.Time) error {
 	d.late = d.limit > 0 && now.Sub(d.resumed) >= d.limit
-	if now.Sub(later(d.resumed, d.asked)) < cmp.Or(d.limit, askLimit) {
+	if min(now.Sub(d.resumed), now.Sub(d.asked)) < cmp.Or(d.limit, askLimit) {
 		return nil
 	}
 	source, _, _ := d.s.L.Current().Position(0)
@@ -219,13 +219,6 @@ func (d *debugger) read() error {
 
 // isScript reports whether lines of a chunk with this name are shown.
 func isScript(source string) bool { return strings.Contains(source, "user_script") }
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
 
 // breakpoint implements redis.breakpoint.
 func (s *State) breakpoint(t *lua.Thread) int {

@@ -196,6 +196,14 @@ func TestDebugLines(t *testing.T) {
 		"local t = {\n1,\n2\n}\nlocal f = function()\nend\nf()\nreturn 1": {1, 2, 4, 6, 7, 6, 8},
 		"if false then\n local x = 1\nelse\n local y = 2\nend\nwhile true do\n break\nend": {
 			1, 4, 7, 8},
+		"local a\n\nlocal b":               {3},
+		"local a\n\nlocal b = 1\nreturn b": {3, 4},
+		"local function f(x)\n x = nil\n local y\nend\n" +
+			"local function g(x)\n local y\n y = x\nend\n" +
+			"f() g() g()": {4, 8, 9, 2, 4, 7, 8, 7, 8},
+		"while true do\n local a\n local b\n if not a then break end\nend": {2, 4, 5},
+		"repeat\n local a\n local b = 1\nuntil b\nfor i = 1, 1 do\n local c\nend": {
+			2, 3, 4, 5, 6, 5, 7},
 		"local n = 0\nrepeat\n n = n + 1\nuntil n > 1": {1, 3, 4, 3, 4},
 	} {
 		var lines []int

@@ -97,11 +97,11 @@ func (d *decoder) describe(b *strings.Builder) {
 	case '+', '-':
 		b.Write(resp.AppendQuoted(nil, append([]byte{kind}, d.line()...)))
 	case '*', '>':
-		d.describeList(b, "[", "]")
+		d.describeList(b, "[", "", "]")
 	case '~':
-		d.describeList(b, "~(", ")")
+		d.describeList(b, "~(", "", ")")
 	case '%':
-		d.describeMap(b)
+		d.describeList(b, "{", " => ", "}")
 	case '_':
 		d.line()
 		b.WriteString("(null)")
@@ -117,7 +117,8 @@ func (d *decoder) describe(b *strings.Builder) {
 	}
 }
 
-func (d *decoder) describeList(b *strings.Builder, open, end string) {
+// describeList writes the elements of a list, or of a map in pairs.
+func (d *decoder) describeList(b *strings.Builder, open, pair, end string) {
 	n := d.integer()
 	if n < 0 {
 		b.WriteString("NULL")
@@ -128,21 +129,10 @@ func (d *decoder) describeList(b *strings.Builder, open, end string) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		d.describe(b)
+		if d.describe(b); pair != "" {
+			b.WriteString(pair)
+			d.describe(b)
+		}
 	}
 	b.WriteString(end)
-}
-
-func (d *decoder) describeMap(b *strings.Builder) {
-	b.WriteByte('{')
-	n := d.integer()
-	for i := int64(0); i < n && b.Len() <= maxDescribing; i++ {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		d.describe(b)
-		b.WriteString(" => ")
-		d.describe(b)
-	}
-	b.WriteByte('}')
 }

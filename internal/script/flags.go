@@ -51,17 +51,17 @@ func (sc *Script) header(body string) (code string, err error) {
 	if !strings.HasPrefix(body, "#!") {
 		return body, nil
 	}
-	line, _, ok := strings.Cut(body, "\n")
+	line, code, ok := firstLine(body)
 	if !ok {
 		return "", CompileError("Invalid script shebang")
 	}
-	return body[len(line):], sc.shebang(line)
+	return code, sc.shebang(line)
 }
 
 // shebang reads the words of the declaration.
 func (sc *Script) shebang(line string) error {
-	parts, ok := splitArgs(line)
-	if !ok || len(parts) == 0 {
+	parts, ok := splitLine(line)
+	if !ok {
 		return CompileError("Invalid engine in script shebang")
 	}
 	if parts[0] != "#!lua" {
@@ -85,30 +85,4 @@ func (sc *Script) shebang(line string) error {
 		}
 	}
 	return nil
-}
-
-// splitArgs splits a line at white space. Quotes keep a word together.
-func splitArgs(line string) (words []string, ok bool) {
-	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
-		var b strings.Builder
-		quote := byte(0)
-		i := 0
-		for ; i < len(line) &&
-			(quote != 0 || line[i] != ' ' && line[i] != '\t' && line[i] != '\r'); i++ {
-			switch c := line[i]; {
-			case quote == 0 && (c == '"' || c == '\''):
-				quote = c
-			case c == quote && quote != 0:
-				quote = 0
-			default:
-				b.WriteByte(c)
-			}
-		}
-		if quote != 0 {
-			return nil, false
-		}
-		words = append(words, b.String())
-		line = line[i:]
-	}
-	return words, true
 }

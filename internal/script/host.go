@@ -84,7 +84,7 @@ func (h *Host) MemoryBytes() int64 { return h.MachineMemory() + h.memory }
 
 // Flush drops all scripts and what they have left on the stacks.
 func (h *Host) Flush() {
-	h.Trim(false)
+	h.Trim(true)
 	h.bySHA, h.byBody = map[string]*Script{}, map[string]*Script{}
 	h.memory, h.evals, h.evalled = 0, 0, 0
 	h.recent.prev, h.recent.next = &h.recent, &h.recent

@@ -37,6 +37,9 @@ func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 		for i := range 100 {
 			f.w.Bulk(append(make([]byte, 1e6), strconv.Itoa(i)...))
 		}
+	case "types":
+		f.w.Buf = append(f.w.Buf, strings.ReplaceAll("*8 %2 $1 k :1 $1 l #t ~2 $1 m +n ,2.5 _ #f "+
+			"*0 %0 $-1 ", " ", "\r\n")...)
 	case "vast":
 		return nil, ""
 	case "refuse":

@@ -82,11 +82,11 @@ func ParseLibrary(code string) (lib *Library, body string, err error) {
 	if !strings.HasPrefix(code, "#!") {
 		return nil, "", LibraryError("Missing library metadata")
 	}
-	end := strings.IndexByte(code, '\n')
-	if end < 0 || strings.IndexByte(code[:end], 0) >= 0 { // C's strings end at a zero
+	line, body, ok := firstLine(code)
+	if !ok {
 		return nil, "", LibraryError("Invalid library metadata")
 	}
-	words, ok := splitLine(code[:end])
+	words, ok := splitLine(line)
 	if !ok {
 		return nil, "", LibraryError("Invalid library metadata")
 	}
@@ -107,7 +107,16 @@ func ParseLibrary(code string) (lib *Library, body string, err error) {
 	if !validLibraryName(name) {
 		return nil, "", ErrLibraryName
 	}
-	return &Library{Name: name, Engine: words[0][2:], Code: code}, code[end:], nil
+	return &Library{Name: name, Engine: words[0][2:], Code: code}, body, nil
+}
+
+// firstLine cuts the first line off a text. body begins with the line's end.
+func firstLine(text string) (line, body string, ok bool) {
+	end := strings.IndexByte(text, '\n')
+	if end < 0 || strings.IndexByte(text[:end], 0) >= 0 { // C's strings end at a zero
+		return "", "", false
+	}
+	return text[:end], text[end:], true
 }
 
 // splitLine splits a first line into words, with the quoting of inline requests.

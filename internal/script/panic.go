@@ -79,6 +79,6 @@ func (s *State) surface() bool {
 		panic(p)
 	}
 	s.report(p)
-	s.Trim(false)
+	s.Trim(true)
 	return true
 }

@@ -127,8 +127,8 @@ func (s *State) sha1hex(t *lua.Thread) int {
 		str, _ := lua.ToText(v)
 		v = lua.String(str)
 	}
-	t.Spend(v.Len() >> 6)
-	return push(t, lua.String(Digest(v.Borrow())))
+	digest := func(_ string, v lua.Value) string { return Digest(v.Borrow()) }
+	return push(t, lua.String(lua.Scan(t, v.Str(), v, digest)))
 }
 
 // Digest returns the SHA-1 of a script as 40 hexadecimal characters.

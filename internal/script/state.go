@@ -178,8 +178,11 @@ func (s *State) grow(bytes int) error {
 	if err := s.L.Grow(bytes); err != nil {
 		return err
 	}
-	return s.L.Spend(bytes / 4)
+	return s.L.Spend(stepsPerAsk + bytes/4)
 }
+
+// stepsPerAsk is what the compiler does between two calls of grow, in steps.
+const stepsPerAsk = 256
 
 // load compiles what a script gives to load or loadstring. name is the chunk's name as given.
 func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
@@ -191,11 +194,11 @@ func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
 	return c, err
 }
 
-// Trim drops the stacks and buffers that were not used since the last call. If idle is false, it
-// drops them even if they were used. It must not be called while a script runs.
-func (s *State) Trim(idle bool) {
+// Trim drops the stacks and buffers that were not used since the last call, or all of them. It must
+// not be called while a script runs.
+func (s *State) Trim(all bool) {
 	ran := s.ran
-	if s.ran = false; ran && idle {
+	if s.ran = false; ran && !all {
 		return
 	}
 	s.L.Trim()

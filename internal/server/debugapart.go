@@ -1,24 +1,27 @@
 package server
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"godwit/internal/crash"
 	"godwit/internal/engine"
+	"godwit/internal/resp"
 )
 
 // A session of SCRIPT DEBUG YES changes nothing in the server: it runs in a process of its own. A
 // Go process cannot fork, so this program is started anew, in a folder that has a snapshot of the
-// data set and a configuration with all directives and users. It gets the client's connection as
-// file 3 and the command on its standard input, which ends with the server. It removes the folder
-// once it has read it, answers, runs the script, and ends.
+// data set, a configuration with all directives and users, and the command, behind the name of the
+// user, the number of the database and the version of RESP. It gets the client's connection as file
+// 3, and a standard input that ends with the server. It removes the folder once it has read it,
+// answers, runs the script, and ends.
 
 const (
 	// DebugArg is the argument that makes this program run a session. The folder follows.
@@ -26,6 +29,7 @@ const (
 
 	debugConfig   = "session.conf"
 	debugSnapshot = "session.rdb"
+	debugCommand  = "session.command"
 	debugFile     = 3
 
 	// lastWrite is how long a session waits for its client to read the script's reply.
@@ -34,21 +38,13 @@ const (
 
 var errNotOverTLS = errors.New("SCRIPT DEBUG YES is not offered over TLS, SYNC is")
 
-// debugCommand is what a session runs.
-type debugCommand struct {
-	User  []byte // a name may be any bytes, which a JSON string is not
-	DB    int
-	Proto int
-	Args  [][]byte
-}
-
 // DebugConfig returns the arguments that configure a session: the file in the folder, and what must
 // be otherwise than in the server.
 func DebugConfig(dir string) []string {
 	return []string{filepath.Join(dir, debugConfig), "--port", "0", "--tls-port", "0",
 		"--unixsocket", "", "--save", "", "--appendonly", "no", "--dir", dir, "--dbfilename",
 		debugSnapshot, "--daemonize", "no", "--supervised", "no", "--pidfile", "", "--aclfile", "",
-		"--replicaof", "no", "one", "--loglevel", "warning"}
+		"--loglevel", "warning"}
 }
 
 // filer is a connection that can be given to another process.
@@ -80,16 +76,22 @@ func (s *Server) debugApart(cl *engine.Client, argv [][]byte) (err error) {
 	if err = s.eng.SaveAside(dir.file(debugSnapshot)); err != nil {
 		return err
 	}
-	text := []byte(s.eng.ConfigText())
+	text := []byte(s.eng.SessionConfig())
 	if err = os.WriteFile(dir.file(debugConfig), text, 0o600); err != nil {
 		return err
 	}
-	user := []byte(cl.UserName())
-	command, err := json.Marshal(debugCommand{user, cl.DB().ID(), cl.W.Proto, argv})
-	if err != nil {
+	var w resp.Writer
+	w.Array(3 + len(argv))
+	w.BulkString(cl.UserName())
+	w.BulkString(strconv.Itoa(cl.DB().ID()))
+	w.BulkString(strconv.Itoa(cl.W.Proto))
+	for _, a := range argv {
+		w.Bulk(a)
+	}
+	if err = os.WriteFile(dir.file(debugCommand), w.Buf, 0o600); err != nil {
 		return err
 	}
-	if err = s.debugging.start(dir, f, command); err == nil {
+	if err = s.debugging.start(dir, f); err == nil {
 		s.log.Notice("Forked child for debugging eval")
 	}
 	return err
@@ -97,18 +99,28 @@ func (s *Server) debugApart(cl *engine.Client, argv [][]byte) (err error) {
 
 // DebugSession is the session that this process runs.
 type DebugSession struct {
-	command debugCommand
-	dir     string
+	dir   string
+	user  string
+	db    int
+	proto int
+	args  [][]byte
 }
 
-// NewDebugSession reads what the session in the folder is to do from in, which the server keeps
-// open. When the server ends, in does, and so does this process.
+// NewDebugSession reads what the session in the folder is to do. When the server ends, in does, and
+// so does this process.
 func NewDebugSession(dir string, in io.Reader) (*DebugSession, error) {
-	d := &DebugSession{dir: dir}
-	if err := json.NewDecoder(in).Decode(&d.command); err != nil {
-		removeFolder(dir) // the server has ended
+	text, err := os.ReadFile(filepath.Join(dir, debugCommand))
+	if err != nil {
 		return nil, err
 	}
+	var p resp.Parser
+	words, _, err := p.Next(text, &resp.Limits{MaxBulk: math.MaxInt64, Authenticated: true})
+	if err != nil {
+		return nil, err
+	}
+	d := &DebugSession{dir: dir, user: string(words[0]), args: words[3:]}
+	d.db, _ = strconv.Atoi(string(words[1]))    // the server has written it
+	d.proto, _ = strconv.Atoi(string(words[2])) // so here
 	go func() {
 		defer crash.Guard("waiting for the end of the server")()
 		_, _ = io.Copy(io.Discard, in)
@@ -121,7 +133,6 @@ func NewDebugSession(dir string, in io.Reader) (*DebugSession, error) {
 // Run runs the session. The data set is loaded: the folder, in which it is, goes.
 func (d *DebugSession) Run(e *engine.Engine) error {
 	removeFolder(d.dir)
-	command := &d.command
 	nc, err := net.FileConn(os.NewFile(debugFile, "client"))
 	if err != nil {
 		return err
@@ -129,15 +140,15 @@ func (d *DebugSession) Run(e *engine.Engine) error {
 	defer nc.Close()
 	e.Enter()
 	defer e.Release()
-	user := e.Users().Get(string(command.User))
+	user := e.Users().Get(d.user)
 	if user == nil { // a client without a user may do everything
-		return fmt.Errorf("the user %q does not exist", command.User)
+		return fmt.Errorf("the user %q does not exist", d.user)
 	}
 	cl := e.NewClient(debugConn{nc})
-	cl.W.Stage, cl.W.Proto = nil, command.Proto
+	cl.W.Stage, cl.W.Proto = nil, d.proto
 	cl.Debug, cl.User, cl.Authenticated = engine.DebugSync, user, true
-	e.SelectDB(cl, command.DB)
-	e.Exec(cl, command.Args)
+	e.SelectDB(cl, d.db)
+	e.Exec(cl, d.args)
 	if !cl.CloseASAP {
 		_ = nc.SetWriteDeadline(time.Now().Add(lastWrite)) // Write shows it
 		_, _ = nc.Write(cl.W.Buf)                          // the client may have gone

@@ -66,7 +66,7 @@ func (f *folder) remove() {
 // removeFolder removes what is in a session's folder, and the folder, which may be gone. A folder
 // that has anything else in it is not one of a session and stays.
 func removeFolder(dir string) {
-	for _, name := range []string{debugConfig, debugSnapshot, ""} {
+	for _, name := range []string{debugConfig, debugSnapshot, debugCommand, ""} {
 		_ = os.Remove(filepath.Join(dir, name))
 	}
 }
@@ -111,7 +111,7 @@ func (d *sessions) room() error {
 }
 
 // start begins a session. Its folder is removed when it ends.
-func (d *sessions) start(dir *folder, conn *os.File, command []byte) error {
+func (d *sessions) start(dir *folder, conn *os.File) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -135,8 +135,8 @@ func (d *sessions) start(dir *folder, conn *os.File, command []byte) error {
 	d.runs[cmd.Process] = done
 	go func() {
 		defer crash.Guard("debugging a script")()
-		_, _ = in.Write(command) // the process says what it misses
 		_ = cmd.Wait()
+		_ = in.Close()
 		dir.remove()
 		d.mu.Lock()
 		delete(d.runs, cmd.Process)

@@ -56,7 +56,8 @@ type compiler struct {
 	fn      *function
 	level   int
 	symbols map[string]*symbol
-	walked  int // jumps, blocks and upvalues that were looked through, for tests
+	names   map[string]string // of fields
+	walked  int               // jumps, blocks and upvalues that were looked through, for tests
 }
 
 // Compile compiles a source. chunk is its name in messages. The error is an *Error, or that of
@@ -73,6 +74,7 @@ func newCompiler(src, chunk string, o *Options) *compiler {
 	return &compiler{
 		lexer: lexer{src: src, source: chunk, longName: name, line: 1, lastLine: 1, grow: o.Grow},
 		o:     o, level: o.Level, symbols: map[string]*symbol{},
+		names: map[string]string{},
 	}
 }
 

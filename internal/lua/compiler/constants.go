@@ -26,6 +26,25 @@ func (c *compiler) stringConstant(s string) int {
 	return i
 }
 
+// nameConstant returns the place of a name, of which all functions have the same copy: the machine
+// compares addresses first.
+func (c *compiler) nameConstant(name string) int {
+	i, ok := c.fn.strings[name]
+	if !ok {
+		if first, ok := c.names[name]; ok {
+			name = first
+		} else {
+			c.names[name] = name
+			c.owe(nameCost)
+		}
+		i = c.stringConstant(name)
+	}
+	return i
+}
+
+// nameCost is the memory of a place in the map of names.
+const nameCost = 64
+
 func (c *compiler) addConstant(k bytecode.Constant) int {
 	f := c.fn
 	if len(f.Constants) >= maxConstants {

@@ -51,7 +51,7 @@ func (c *compiler) ident() string {
 }
 
 // nameExp skips a name and returns it as a constant.
-func (c *compiler) nameExp() exp { return newExp(expConstant, c.stringConstant(c.ident())) }
+func (c *compiler) nameExp() exp { return newExp(expConstant, c.nameConstant(c.ident())) }
 
 func (c *compiler) expr(e *exp) { c.subexpr(e, 0) }
 
@@ -158,7 +158,7 @@ func (c *compiler) assignable(e *exp) bool {
 		*e = newExp(expGlobal, c.stringConstant(e.global))
 		if field != "" {
 			c.toAny(e)
-			key := newExp(expConstant, c.stringConstant(field))
+			key := newExp(expConstant, c.nameConstant(field))
 			c.index(e, &key)
 		}
 		return true
@@ -230,7 +230,7 @@ func (c *compiler) field(e *exp) {
 		c.toAny(e)
 		c.fixLine(line)
 	}
-	key := newExp(expConstant, c.stringConstant(name))
+	key := newExp(expConstant, c.nameConstant(name))
 	c.index(e, &key)
 }
 
@@ -247,7 +247,7 @@ func (c *compiler) key() exp {
 // method looks a method up and puts it and its object into the next registers.
 func (c *compiler) method(e *exp, name string) {
 	f := c.fn
-	key := c.stringConstant(name)
+	key := c.nameConstant(name)
 	object := c.toAny(e)
 	f.releaseExp(e)
 	register := f.free

@@ -33,6 +33,9 @@ type lexer struct {
 // askEvery is how many bytes of source or of memory lie between two calls of Options.Grow.
 const askEvery = 4096
 
+// lookEvery is the same in the middle of a token.
+const lookEvery = 64 << 10
+
 // fail panics with an Error, which Compile returns.
 func (l *lexer) fail(msg, near string) {
 	msg = fmt.Sprintf("%s:%d: %s", l.longName, l.line, msg)
@@ -93,6 +96,14 @@ func (l *lexer) newline() {
 		l.pos++
 	}
 	l.line++
+	l.look()
+}
+
+// look calls ask in the middle of a token if it is long.
+func (l *lexer) look() {
+	if l.pos-l.asked >= lookEvery {
+		l.ask()
+	}
 }
 
 func (l *lexer) lex() token {

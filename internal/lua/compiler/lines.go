@@ -41,7 +41,10 @@ func insertLines(f *function) {
 // beginsLine reports whether a Line belongs before the instruction at pc. Some instructions must
 // follow the one before directly.
 func (f *function) beginsLine(pc int, targets []bool) bool {
-	if pc == 0 {
+	switch {
+	case pc == 0:
+		return !f.beginsNil(targets)
+	case pc == 1 && f.beginsNil(targets):
 		return true
 	}
 	last := f.Code[pc-1]
@@ -49,6 +52,13 @@ func (f *function) beginsLine(pc int, targets []bool) bool {
 		return false
 	}
 	return targets[pc] || f.Lines[pc] != f.Lines[pc-1]
+}
+
+// beginsNil reports whether the function begins with variables without values. Lua's compiler makes
+// no code for them: its registers are nil then.
+func (f *function) beginsNil(targets []bool) bool {
+	first := f.Code[0]
+	return first.Op() == bytecode.LoadNil && int(first.A()) >= f.Params && !targets[0]
 }
 
 // isJump reports whether field d of an operation is a distance.

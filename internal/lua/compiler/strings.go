@@ -90,6 +90,7 @@ func (l *lexer) escape(b []byte, open string) []byte {
 		}
 		return append(b, byte(n))
 	}
+	l.look()
 	l.pos++
 	if i := strings.IndexByte("abfnrtv", c); i >= 0 {
 		c = "\a\b\f\n\r\t\v"[i]

@@ -41,11 +41,7 @@ func unsigned(s string) (n float64, size int) {
 	}
 	if len(s) > 2 && s[0] == '0' && s[1]|32 == 'x' {
 		if size := scan(s, 2, true); size > 0 {
-			text := s[:size]
-			if !strings.ContainsAny(text, "pP") {
-				text += "p0" // Go wants an exponent
-			}
-			n, _ := strtod.ParseFloat(text)
+			n, _ := strtod.ParseFloat(s[:size])
 			return n, size
 		}
 	}

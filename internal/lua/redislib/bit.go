@@ -79,6 +79,6 @@ func bitToHex(t *lua.Thread) int {
 		buf[i] = digits[b&15]
 		b >>= 4
 	}
-	t.PushString(buf[:n])
+	t.Push(t.Copy(string(buf[:n])))
 	return 1
 }

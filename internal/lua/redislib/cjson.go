@@ -25,12 +25,11 @@ type cjson struct {
 	encodeDepth   int
 	decodeDepth   int
 	precision     int // digits of numbers
-	keepBuffer    int // no effect here: the buffer is kept while it is small
+	keepBuffer    int // no effect here
 	encodeInvalid int
 	decodeInvalid int
 
 	null *lua.Userdata
-	buf  []byte
 }
 
 // openCJSON returns cjson. All its instances share one null.
@@ -112,9 +111,9 @@ func enumOption(t *lua.Thread, n int, setting *int, choices ...string) int {
 			*setting = invalidOn
 		}
 	default:
-		s := lua.CString(t.String(n))
+		s := t.CString(n)
 		if *setting = slices.Index(choices, s); *setting < 0 {
-			t.ArgError(n, "invalid option '"+s+"'")
+			t.ArgError(n, "invalid option '", s, "'")
 		}
 	}
 	if *setting <= invalidOn {

@@ -10,16 +10,16 @@ import (
 // jsonEncoder writes one value.
 type jsonEncoder struct {
 	*cjson
-	writer
+	lua.Buffer
 }
 
 func (j *cjson) encode(t *lua.Thread) int {
 	if t.Top() != 1 {
 		t.ArgError(1, "expected 1 argument")
 	}
-	e := jsonEncoder{j, writer{t, j.buf}}
+	e := jsonEncoder{j, t.Buffer()}
 	e.value(t.Arg(1), 0, 1)
-	t.Push(e.end(&j.buf))
+	t.Push(e.End())
 	return 1
 }
 
@@ -34,41 +34,41 @@ func (e *jsonEncoder) value(v lua.Value, depth, slots int) {
 	case lua.KindTable:
 		e.table(v.Table(), depth+1, slots)
 	case lua.KindBool:
-		e.text(strconv.FormatBool(v.Truthy()))
+		e.Add(strconv.FormatBool(v.Truthy()))
 	default:
 		if !v.IsNil() && v.Userdata() != e.null {
 			e.fail(v, "type not supported")
 		}
-		e.text("null")
+		e.Add("null")
 	}
 }
 
 func (e *jsonEncoder) fail(v lua.Value, reason string) {
-	e.t.Error("Cannot serialise " + v.TypeName() + ": " + reason)
+	e.T.Error("Cannot serialise " + v.TypeName() + ": " + reason)
 }
 
 // numberSize is room for a number.
 const numberSize = 32
 
 func (e *jsonEncoder) number(f float64) {
-	e.reserve(numberSize)
+	e.Reserve(numberSize)
 	switch invalid := math.IsNaN(f) || math.IsInf(f, 0); {
 	case invalid && e.encodeInvalid == invalidOff:
 		e.fail(lua.Number(f), "must not be NaN or Inf")
 	case invalid && e.encodeInvalid == invalidNull:
-		e.text("null")
+		e.Add("null")
 	case f != f:
-		e.text("nan") // whatever its sign
+		e.Add("nan") // whatever its sign
 	case e.precision == 14:
-		e.b = lua.AppendNumber(e.b, f)
+		e.B = lua.AppendNumber(e.B, f)
 	default:
-		e.b = lua.AppendG(e.b, f, e.precision)
+		e.B = lua.AppendG(e.B, f, e.precision)
 	}
 }
 
 func (e *jsonEncoder) table(t *lua.Table, depth, slots int) {
 	if depth > e.encodeDepth || slots+3 > cStack {
-		e.t.Error("Cannot serialise, excessive nesting (" + strconv.Itoa(depth) + ")")
+		e.T.Error("Cannot serialise, excessive nesting (" + strconv.Itoa(depth) + ")")
 	}
 	if n := e.arrayLen(t); n > 0 {
 		e.array(t, n, depth, slots)
@@ -80,7 +80,7 @@ func (e *jsonEncoder) table(t *lua.Table, depth, slots int) {
 // arrayLen returns the largest index of a table that has positive whole indices only. It returns 0
 // or less for other tables, for sparse ones that become objects, and if the index exceeds a C int.
 func (e *jsonEncoder) arrayLen(t *lua.Table) int {
-	items, largest := e.countKeys(t, math.Inf(1))
+	items, largest := countKeys(e.T, t, math.Inf(1))
 	// The product is a C int.
 	if e.sparseRatio > 0 && largest > e.sparseSafe && largest > int(int32(items*e.sparseRatio)) {
 		if e.sparseConvert == 0 {
@@ -92,31 +92,31 @@ func (e *jsonEncoder) arrayLen(t *lua.Table) int {
 }
 
 func (e *jsonEncoder) array(t *lua.Table, n, depth, slots int) {
-	e.byte('[')
+	e.AddByte('[')
 	for i := 1; i <= n; i++ {
 		if i > 1 {
-			e.byte(',')
+			e.AddByte(',')
 		}
-		e.t.Spend(1)
+		e.T.Spend(1)
 		e.value(t.GetInt(i), depth, slots+1)
 	}
-	e.byte(']')
+	e.AddByte(']')
 }
 
 func (e *jsonEncoder) object(t *lua.Table, depth, slots int) {
-	e.byte('{')
+	e.AddByte('{')
 	first := true
 	for at, k, v := t.NextIndex(0); at != 0; at, k, v = t.NextIndex(at) {
 		if !first {
-			e.byte(',')
+			e.AddByte(',')
 		}
 		first = false
-		e.t.Spend(1)
+		e.T.Spend(1)
 		e.key(k)
-		e.byte(':')
+		e.AddByte(':')
 		e.value(v, depth, slots+2)
 	}
-	e.byte('}')
+	e.AddByte('}')
 }
 
 func (e *jsonEncoder) key(k lua.Value) {
@@ -124,9 +124,9 @@ func (e *jsonEncoder) key(k lua.Value) {
 	case k.IsString():
 		e.string(k.Str())
 	case k.IsNumber():
-		e.byte('"')
+		e.AddByte('"')
 		e.number(k.Num())
-		e.byte('"')
+		e.AddByte('"')
 	default:
 		e.fail(k, "table key must be a number or string")
 	}
@@ -134,27 +134,41 @@ func (e *jsonEncoder) key(k lua.Value) {
 
 // string writes a string in quotes. Like lua-cjson it also escapes '/' and DEL.
 func (e *jsonEncoder) string(s string) {
-	e.byte('"')
+	e.AddByte('"')
+	for ; len(s) > partBytes; s = s[partBytes:] {
+		e.escape(s[:partBytes])
+	}
+	e.escape(s)
+	e.AddByte('"')
+}
+
+// partBytes is how many bytes of a string are handled without asking whether to go on.
+const partBytes = 64 << 10
+
+// escape writes a part of a string.
+func (e *jsonEncoder) escape(s string) {
+	if len(s) >= bytesPerStep {
+		e.T.Spend(len(s) / bytesPerStep)
+	}
 	start := 0
 	for i := range len(s) {
 		c := s[i]
 		if escapes[c] == 0 {
 			continue
 		}
-		e.text(s[start:i])
+		e.Add(s[start:i])
 		start = i + 1
-		e.t.Spend(1)
+		e.T.Spend(1)
 		if escapes[c] == 'u' {
-			e.text(`\u00`)
-			e.byte(hexDigits[c>>4])
-			e.byte(hexDigits[c&15])
+			e.Add(`\u00`)
+			e.AddByte(hexDigits[c>>4])
+			e.AddByte(hexDigits[c&15])
 		} else {
-			e.byte('\\')
-			e.byte(escapes[c])
+			e.AddByte('\\')
+			e.AddByte(escapes[c])
 		}
 	}
-	e.text(s[start:])
-	e.byte('"')
+	e.Add(s[start:])
 }
 
 const hexDigits = "0123456789abcdef"

@@ -37,7 +37,9 @@ func (d *jsonDecoder) at(i int) byte {
 func (d *jsonDecoder) next() {
 	c := d.at(d.pos)
 	for ; c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = d.at(d.pos) {
-		d.pos++
+		if d.pos++; d.pos%partBytes == 0 {
+			d.t.Spend(partBytes / bytesPerStep)
+		}
 	}
 	d.start = d.pos
 	switch c {
@@ -101,7 +103,10 @@ func (d *jsonDecoder) invalidNumber() bool {
 }
 
 func (d *jsonDecoder) number() {
-	f, size := number.Prefix(d.s[d.pos:])
+	f, size := number.Prefix(d.s[d.pos:min(len(d.s), d.pos+longNumber)])
+	if size > longNumber/2 || f != f { // what was cut off may belong to it
+		f, size = d.longNumber(d.s[d.pos:])
+	}
 	if size == 0 {
 		d.setWrong("invalid number")
 		return
@@ -109,30 +114,39 @@ func (d *jsonDecoder) number() {
 	d.set(tokenNumber, lua.Number(f), size)
 }
 
+func (d *jsonDecoder) longNumber(text string) (f float64, size int) {
+	d.t.Aside(len(text), func() { f, size = number.Prefix(text) })
+	return f, size
+}
+
+// longNumber is how much of the text is looked at for a number at first.
+const longNumber = 1 << 10
+
 // string reads a string.
 func (d *jsonDecoder) string() {
 	d.pos++
 	part := d.plain()
 	if d.at(d.pos+len(part)) == '"' {
-		d.t.Spend(len(part) / bytesPerStep)
-		d.set(tokenString, d.t.NewString([]byte(part)), len(part)+1)
+		d.set(tokenString, d.t.Copy(part), len(part)+1)
 		return
 	}
-	w := writer{d.t, d.buf}
+	w := d.t.Buffer()
 	for {
-		w.text(part)
+		w.Add(part)
 		d.pos += len(part)
+		d.shortEscapes(&w)
 		switch d.at(d.pos) {
 		case '"':
-			d.set(tokenString, w.end(&d.buf), 1)
+			d.set(tokenString, w.End(), 1)
 			return
 		case 0:
 			d.setWrong("unexpected end of string")
 			return
-		}
-		if wrong := d.escape(&w); wrong != "" {
-			d.setWrong(wrong)
-			return
+		case '\\':
+			if wrong := d.longEscape(&w); wrong != "" {
+				d.setWrong(wrong)
+				return
+			}
 		}
 		part = d.plain()
 	}
@@ -141,10 +155,13 @@ func (d *jsonDecoder) string() {
 // plain returns the text from pos to the next quote, backslash or zero.
 func (d *jsonDecoder) plain() string {
 	s := d.s[d.pos:]
-	for i := range len(s) {
-		if c := s[i]; c == '"' || c == '\\' || c == 0 {
-			return s[:i]
+	for from := 0; from < len(s); from += partBytes {
+		for i, c := range []byte(s[from:min(from+partBytes, len(s))]) {
+			if c == '"' || c == '\\' || c == 0 {
+				return s[:from+i]
+			}
 		}
+		d.t.Spend(partBytes / bytesPerStep)
 	}
 	return s
 }
@@ -153,25 +170,38 @@ func (d *jsonDecoder) plain() string {
 var unescapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n',
 	'r': '\r', 't': '\t'}
 
-// escape reads the escape at pos and adds what it stands for. It returns what is wrong with it.
-func (d *jsonDecoder) escape(w *writer) (wrong string) {
-	d.t.Spend(1)
-	c := d.at(d.pos + 1)
-	if c == 'u' {
-		r, size := d.unicodeEscape()
-		if size == 0 {
-			return "invalid unicode escape code"
+// escapesAtOnce is how many escapes are read without asking whether to go on.
+const escapesAtOnce = 1 << 10
+
+// shortEscapes reads escapes of one letter and adds what they stand for.
+func (d *jsonDecoder) shortEscapes(w *lua.Buffer) {
+	w.Reserve(escapesAtOnce)
+	s, b := d.s[d.pos:], w.B
+	for full := len(b) + escapesAtOnce; len(b) < full && len(s) >= 2 && s[0] == '\\'; s = s[2:] {
+		c := unescapes[s[1]]
+		if c == 0 {
+			break
 		}
-		w.reserve(utf8.UTFMax)
-		w.b = utf8.AppendRune(w.b, r)
-		d.pos += size
-		return ""
+		b = append(b, c)
 	}
-	if unescapes[c] == 0 {
+	d.t.Spend(1 + (len(b)-len(w.B))/8)
+	d.pos, w.B = len(d.s)-len(s), b
+}
+
+// longEscape reads the escape of a character that is named by its number.
+func (d *jsonDecoder) longEscape(w *lua.Buffer) (wrong string) {
+	if c := d.at(d.pos + 1); unescapes[c] != 0 {
+		return "" // there were too many at once
+	} else if c != 'u' {
 		return "invalid escape code"
 	}
-	w.byte(unescapes[c])
-	d.pos += 2
+	r, size := d.unicodeEscape()
+	if size == 0 {
+		return "invalid unicode escape code"
+	}
+	w.Reserve(utf8.UTFMax)
+	w.B = utf8.AppendRune(w.B, r)
+	d.pos += size
 	return ""
 }
 

@@ -11,12 +11,9 @@ import (
 // msgpackDepth is how deeply tables are packed. Deeper ones become nil.
 const msgpackDepth = 16
 
-// msgpack is one instance of the library, with the buffer that its calls reuse.
-type msgpack struct{ buf []byte }
-
 func openMsgpack() *lua.Table {
 	tab := library(0,
-		function{"pack", new(msgpack).pack},
+		function{"pack", msgpackPack},
 		function{"unpack", msgpackUnpack},
 		function{"unpack_one", msgpackUnpackOne},
 		function{"unpack_limit", msgpackUnpackLimit},
@@ -28,8 +25,8 @@ func openMsgpack() *lua.Table {
 	return tab
 }
 
-// pack packs its arguments one after the other.
-func (m *msgpack) pack(t *lua.Thread) int {
+// msgpackPack packs its arguments one after the other.
+func msgpackPack(t *lua.Thread) int {
 	n := t.Top()
 	if n == 0 {
 		t.ArgError(0, "MessagePack pack needs input.")
@@ -37,49 +34,50 @@ func (m *msgpack) pack(t *lua.Thread) int {
 	if 2*n > cStack {
 		t.ArgError(0, "Too many arguments for MessagePack pack.")
 	}
-	p := packer{writer{t, m.buf}}
+	p := packer{t.Buffer()}
 	for i := 1; i <= n; i++ {
 		p.value(t.Arg(i), 0)
 	}
-	t.Push(p.end(&m.buf))
+	t.Push(p.End())
 	return 1
 }
 
-type packer struct{ writer }
+// packer makes a string of values.
+type packer struct{ lua.Buffer }
 
 func (p *packer) value(v lua.Value, depth int) {
 	switch kind := v.Kind(); {
 	case kind == lua.KindString:
 		p.length(v.Len(), 0xa0, 31, 0xd9, 0xda)
-		p.text(v.Str())
+		p.Add(v.Str())
 	case kind == lua.KindNumber:
 		p.number(v.Num())
 	case kind == lua.KindTable && depth < msgpackDepth:
 		p.table(v.Table(), depth+1)
 	case v.Truthy() && kind == lua.KindBool:
-		p.byte(0xc3)
+		p.AddByte(0xc3)
 	case kind == lua.KindBool:
-		p.byte(0xc2)
+		p.AddByte(0xc2)
 	default:
-		p.byte(0xc0)
+		p.AddByte(0xc0)
 	}
 }
 
 // table packs an array if the keys are 1 to n, else a map. The keys of an array must fit a C int,
 // as in the original.
 func (p *packer) table(t *lua.Table, depth int) {
-	n, largest := p.countKeys(t, math.MaxInt32)
+	n, largest := countKeys(p.T, t, math.MaxInt32)
 	if n == largest {
 		p.length(n, 0x90, 15, 0, 0xdc)
 		for i := 1; i <= n; i++ {
-			p.t.Spend(1)
+			p.T.Spend(1)
 			p.value(t.GetInt(i), depth)
 		}
 		return
 	}
 	p.length(n, 0x80, 15, 0, 0xde)
 	for at, k, v := t.NextIndex(0); at != 0; at, k, v = t.NextIndex(at) {
-		p.t.Spend(1)
+		p.T.Spend(1)
 		p.value(k, depth)
 		p.value(v, depth)
 	}
@@ -90,7 +88,7 @@ func (p *packer) table(t *lua.Table, depth int) {
 func (p *packer) length(n int, fix byte, fixMax int, tag8, tag16 byte) {
 	switch {
 	case n <= fixMax:
-		p.byte(fix | byte(n))
+		p.AddByte(fix | byte(n))
 	case n <= math.MaxUint8 && tag8 != 0:
 		p.tagged(tag8, uint64(n), 1)
 	case n <= math.MaxUint16:
@@ -103,12 +101,12 @@ func (p *packer) length(n int, fix byte, fixMax int, tag8, tag16 byte) {
 // tagged writes a tag and the low bytes of a number, the highest first. It writes eight bytes that
 // begin with these and keeps as many as there should be.
 func (p *packer) tagged(tag byte, n uint64, size int) {
-	p.reserve(1 + 8)
-	end := len(p.b)
-	head := p.b[end : end+9]
+	p.Reserve(1 + 8)
+	end := len(p.B)
+	head := p.B[end : end+9]
 	head[0] = tag
 	binary.BigEndian.PutUint64(head[1:], n<<(64-8*size))
-	p.b = p.b[:end+1+size]
+	p.B = p.B[:end+1+size]
 }
 
 // number writes a whole number in its shortest form. Any other number takes 4 bytes if they hold it
@@ -121,7 +119,7 @@ func (p *packer) number(f float64) {
 	case float64(n) != f:
 		p.tagged(0xcb, math.Float64bits(f), 8)
 	case n >= -32 && n <= math.MaxInt8:
-		p.byte(byte(n))
+		p.AddByte(byte(n))
 	case n >= 0:
 		size := sizeClass(bits.Len64(uint64(n)))
 		p.tagged(0xcc+size, uint64(n), 1<<size)

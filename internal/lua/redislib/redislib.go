@@ -12,7 +12,11 @@
 // Values that are being read are on the thread's stack, where they count as memory of the script.
 package redislib
 
-import "godwit/internal/lua"
+import (
+	"math"
+
+	"godwit/internal/lua"
+)
 
 // cStack is how many values a C function of Lua 5.1 may have on its stack (LUAI_MAXCSTACK). The C
 // libraries nest until it is full.
@@ -49,4 +53,30 @@ func truncateUnsigned(f float64) uint64 {
 		return uint64(lua.Truncate(f))
 	}
 	return uint64(lua.Truncate(f-(1<<63))) ^ 1<<63
+}
+
+// bytesPerStep is how many bytes are read or written in the time of a step.
+const bytesPerStep = 64
+
+// countKeys counts the pairs of a table. largest is the largest key if all keys are whole and from
+// 1 to limit, else -1. It accounts for looking at all places of the table, which may be empty.
+func countKeys(t *lua.Thread, tab *lua.Table, limit float64) (pairs, largest int) {
+	t.Spend(tab.Bytes() / bytesPerStep)
+	isArray := true
+	for at, k, _ := tab.NextIndex(0); at != 0; at, k, _ = tab.NextIndex(at) {
+		pairs++
+		f := k.Num()
+		if !k.IsNumber() || f < 1 || f > limit || f != math.Floor(f) {
+			isArray = false
+		} else if f > float64(largest) {
+			largest = math.MinInt32 // what the original makes of a key beyond a C int
+			if f <= math.MaxInt32 {
+				largest = int(f)
+			}
+		}
+	}
+	if !isArray {
+		largest = -1
+	}
+	return pairs, largest
 }

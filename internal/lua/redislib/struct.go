@@ -29,7 +29,7 @@ type structFormat struct {
 }
 
 func newStructFormat(t *lua.Thread) structFormat {
-	return structFormat{t: t, s: lua.CString(t.String(1)), align: 1}
+	return structFormat{t: t, s: t.CString(1), align: 1}
 }
 
 // number reads a number at the front of the format. Without one it returns the default.
@@ -37,13 +37,14 @@ func (f *structFormat) number(def int) int {
 	if f.s == "" || !number.IsDigit(f.s[0]) {
 		return def
 	}
-	rest := strings.TrimLeft(f.s, "0123456789")
-	n, err := strconv.ParseInt(f.s[:len(f.s)-len(rest)], 10, 32)
-	if err != nil {
-		f.t.Error("integral size overflow")
+	n := 0
+	for ; f.s != "" && number.IsDigit(f.s[0]); f.s = f.s[1:] {
+		f.t.Spend(1)
+		if n = 10*n + int(f.s[0]-'0'); n > math.MaxInt32 {
+			f.t.Error("integral size overflow")
+		}
 	}
-	f.s = rest
-	return int(n)
+	return n
 }
 
 // structSizes has the sizes of the options whose size is always the same.
@@ -97,6 +98,7 @@ func structSize(t *lua.Thread) int {
 	f := newStructFormat(t)
 	pos := 0
 	for f.s != "" {
+		t.Spend(1)
 		opt, size, padding := f.next(pos)
 		pos += padding + size
 		switch {
@@ -115,7 +117,7 @@ func structSize(t *lua.Thread) int {
 func structPack(t *lua.Thread) int {
 	f := newStructFormat(t)
 	t.Push(lua.Nil) // as the original does: a missing value is nil in errors
-	w := writer{t: t}
+	w := t.Buffer()
 	arg := 1
 	number := func() float64 {
 		arg++
@@ -123,9 +125,9 @@ func structPack(t *lua.Thread) int {
 	}
 	for f.s != "" {
 		t.Spend(1)
-		opt, size, padding := f.next(len(w.b))
+		opt, size, padding := f.next(len(w.B))
 		for range padding {
-			w.byte(0)
+			w.AddByte(0)
 		}
 		switch opt {
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
@@ -136,40 +138,40 @@ func structPack(t *lua.Thread) int {
 			f.write(&w, math.Float64bits(number()), size)
 		case 'c', 's':
 			arg++
-			writeStructString(&w, arg, opt, size)
+			writeStructString(t, &w, arg, opt, size)
 		case 'x':
-			w.byte(0)
+			w.AddByte(0)
 		default:
 			f.control(opt)
 		}
 	}
-	t.Push(w.end(new([]byte))) // the buffer is not used again
+	t.Push(w.End())
 	return 1
 }
 
 // writeStructString writes the first size bytes of an argument, or all if size is 0.
-func writeStructString(w *writer, arg int, opt byte, size int) {
-	s := w.t.String(arg)
+func writeStructString(t *lua.Thread, w *lua.Buffer, arg int, opt byte, size int) {
+	s := t.String(arg)
 	if size == 0 {
 		size = len(s)
 	}
 	if len(s) < size {
 		// The original names the argument after the faulty one.
-		w.t.ArgError(arg+1, "string too short")
+		t.ArgError(arg+1, "string too short")
 	}
-	w.text(s[:size])
+	w.Add(s[:size])
 	if opt == 's' {
-		w.byte(0)
+		w.AddByte(0)
 	}
 }
 
 // write writes the low bytes of v. Bytes beyond 64 bits are zero.
-func (f *structFormat) write(w *writer, v uint64, size int) {
+func (f *structFormat) write(w *lua.Buffer, v uint64, size int) {
 	for i := range size {
 		if f.big {
 			i = size - 1 - i
 		}
-		w.byte(byte(v >> (8 * i)))
+		w.AddByte(byte(v >> (8 * i)))
 	}
 }
 
@@ -200,13 +202,14 @@ func structUnpack(t *lua.Thread) int {
 				size = structCount(t, args)
 				tooShort(size)
 			}
-			t.PushString([]byte(data[pos : pos+size]))
+			t.Push(t.Copy(data[pos : pos+size]))
 		case 's':
 			n := strings.IndexByte(data[pos:], 0)
 			if n < 0 {
+				t.Spend((len(data) - pos) / bytesPerStep)
 				t.Error("unfinished string in data")
 			}
-			t.PushString([]byte(data[pos : pos+n]))
+			t.Push(t.Copy(data[pos : pos+n]))
 			size = n + 1
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I', 'f', 'd':
 			t.Push(f.value(opt, data[pos:pos+size]))

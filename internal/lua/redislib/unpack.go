@@ -137,8 +137,7 @@ func (u *unpacker) scalar(tag byte) lua.Value {
 
 // string pushes the next n bytes.
 func (u *unpacker) string(n int) {
-	u.t.Spend(n / bytesPerStep)
-	u.t.PushString([]byte(u.take(n)))
+	u.t.Push(u.t.Copy(u.take(n)))
 }
 
 // array pushes an array of n elements. It grows with them, because nothing tells whether there are

@@ -80,10 +80,14 @@ func optCInt(t *lua.Thread, n, def int) int {
 }
 
 func baseAssert(t *lua.Thread) int {
-	if !t.Any(1).Truthy() {
-		t.Error(lua.CString(t.OptString(2, "assertion failed!")))
+	if t.Any(1).Truthy() {
+		return t.Top()
 	}
-	return t.Top()
+	if t.Arg(2).IsNil() {
+		t.Error("assertion failed!")
+	}
+	t.Error(t.CString(2))
+	return 0
 }
 
 func baseError(t *lua.Thread) int {
@@ -98,8 +102,10 @@ func located(t *lua.Thread, v lua.Value, level int) lua.Value {
 		return v
 	}
 	where := t.Where(level)
-	t.Grow(len(where) + len(text))
-	return lua.String(where + text)
+	if where == "" && v.IsString() {
+		return v
+	}
+	return t.Join(where, text)
 }
 
 // collector answers for a garbage collector that scripts cannot control.
@@ -119,9 +125,12 @@ var collectOptions = []string{"stop", "restart", "collect", "count", "step", "se
 	"setstepmul"}
 
 func (c *collector) collect(t *lua.Thread) int {
-	opt := lua.CString(t.OptString(1, "collect"))
+	opt := "collect"
+	if !t.Arg(1).IsNil() {
+		opt = t.CString(1)
+	}
 	if !slices.Contains(collectOptions, opt) {
-		t.ArgError(1, "invalid option '"+opt+"'")
+		t.ArgError(1, "invalid option '", opt, "'")
 	}
 	n := optCInt(t, 2, 0)
 	r := lua.Int(0)
@@ -253,12 +262,11 @@ func baseToNumber(t *lua.Thread) int {
 		}
 		return t.Return(lua.Nil)
 	}
-	str := t.String(1)
+	str := t.CString(1)
 	if base < 2 || base > 36 {
 		t.ArgError(2, "base out of range")
 	}
-	t.Spend(len(str) / 8)
-	return t.Return(inBase(lua.CString(str), base))
+	return t.Return(lua.Scan(t, str, base, inBase))
 }
 
 // inBase reads an integer in a base as C's strtoul does: 64 bits, with a sign, saturating. It

@@ -31,7 +31,7 @@ func isA(c, letter byte) bool {
 }
 
 // inSet reports whether c belongs to a set in brackets.
-func inSet(c byte, set string) bool {
+func inSet(set string, c byte) bool {
 	i, last, positive := 1, len(set)-1, set[1] != '^'
 	if !positive {
 		i++

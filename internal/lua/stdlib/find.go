@@ -19,9 +19,9 @@ func stringMatch(t *lua.Thread) int { return firstMatch(t, false) }
 func firstMatch(t *lua.Thread, positions bool) int {
 	src, pat := t.String(1), t.String(2)
 	at := min(max(relative(t.OptInt(3, 1), len(src))-1, 0), len(src))
-	if positions && (t.Arg(4).Truthy() || !strings.ContainsAny(lua.CString(pat), special)) {
-		t.Spend((len(src) - at) / bytesPerStep / 8)
-		i := strings.Index(src[at:], pat)
+	if positions && (t.Arg(4).Truthy() ||
+		!lua.Scan(t, t.CString(2), special, strings.ContainsAny)) {
+		i := lua.Scan(t, src[at:], pat, strings.Index)
 		if i < 0 {
 			return t.Return(lua.Nil)
 		}
@@ -29,7 +29,7 @@ func firstMatch(t *lua.Thread, positions bool) int {
 		t.Push(lua.Int(at + i + len(pat)))
 		return 2
 	}
-	pat, anchored := strings.CutPrefix(lua.CString(pat), "^")
+	pat, anchored := strings.CutPrefix(t.CString(2), "^")
 	m := matcher{t: t, src: src, pat: pat}
 	from, to := m.search(at, anchored)
 	switch {
@@ -54,6 +54,7 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 		if skip {
 			i := strings.IndexByte(m.src[at:], pat[0])
 			if i < 0 {
+				m.step((len(m.src) - at) / 8)
 				break
 			}
 			m.step(i / 8)
@@ -75,10 +76,10 @@ func (m *matcher) search(at int, anchored bool) (from, to int) {
 const iterationBytes = 144
 
 func stringGmatch(t *lua.Thread) int {
-	src, pat, at := t.String(1), lua.CString(t.String(2)), 0
+	src, pat, at := t.String(1), t.CString(2), 0
 	t.Grow(iterationBytes)
 	return t.Return(lua.NativeValue(&lua.Native{
-		Name: "gmatch", Holds: []lua.Value{lua.String(src), lua.String(pat)},
+		Name: "gmatch", Holds: []lua.Value{t.Arg(1), t.Arg(2)},
 		Fn: func(t *lua.Thread) int {
 			m := matcher{t: t, src: src, pat: pat}
 			from, to := m.search(at, false)
@@ -93,13 +94,13 @@ func stringGmatch(t *lua.Thread) int {
 	}))
 }
 
-func (a *scratch) gsub(t *lua.Thread) int {
-	src, pat := t.String(1), t.String(2)
+func stringGsub(t *lua.Thread) int {
+	src, pat := t.String(1), t.CString(2)
 	most := optCInt(t, 4, len(src)+1)
-	pat, anchored := strings.CutPrefix(lua.CString(pat), "^")
+	pat, anchored := strings.CutPrefix(pat, "^")
 	m := matcher{t: t, src: src, pat: pat}
 	r := replacement(t)
-	var x text
+	var x lua.Buffer
 	at, done, n := 0, 0, 0
 	for n < most {
 		from, to := m.search(at, anchored)
@@ -107,9 +108,9 @@ func (a *scratch) gsub(t *lua.Thread) int {
 			break
 		}
 		if n++; n == 1 {
-			x = a.begin(t)
+			x = t.Buffer()
 		}
-		x.add(src[done:from])
+		x.Add(src[done:from])
 		m.replace(&x, r, from, to)
 		if done, at = to, to; to == from {
 			at++
@@ -121,8 +122,8 @@ func (a *scratch) gsub(t *lua.Thread) int {
 	if n == 0 {
 		t.Push(lua.String(src))
 	} else {
-		x.add(src[done:])
-		t.Push(a.end(&x))
+		x.Add(src[done:])
+		t.Push(x.End())
 	}
 	t.Push(lua.Int(n))
 	return 2
@@ -141,27 +142,27 @@ func replacement(t *lua.Thread) lua.Value {
 }
 
 // replace adds the replacement of a match.
-func (m *matcher) replace(x *text, r lua.Value, from, to int) {
+func (m *matcher) replace(x *lua.Buffer, r lua.Value, from, to int) {
 	if r.IsString() {
 		m.expand(x, r.Str(), from, to)
 		return
 	}
 	switch v := m.ask(x, r, from, to); {
 	case !v.Truthy():
-		x.add(m.src[from:to])
+		x.Add(m.src[from:to])
 	case v.IsString():
-		x.add(v.Str())
+		x.Add(v.Str())
 	case v.IsNumber():
-		x.room(numberSize)
-		x.b = lua.AppendNumber(x.b, v.Num())
+		x.Reserve(numberSize)
+		x.B = lua.AppendNumber(x.B, v.Num())
 	default:
 		m.t.Error("invalid replacement value (a " + v.TypeName() + ")")
 	}
 }
 
 // ask returns what a table or a function has for a match.
-func (m *matcher) ask(x *text, r lua.Value, from, to int) lua.Value {
-	t, held := m.t, cap(x.b)
+func (m *matcher) ask(x *lua.Buffer, r lua.Value, from, to int) lua.Value {
+	t, held := m.t, cap(x.B)
 	s := t.State()
 	s.Held += held
 	defer func() { s.Held -= held }()
@@ -174,15 +175,15 @@ func (m *matcher) ask(x *text, r lua.Value, from, to int) lua.Value {
 }
 
 // expand adds a replacement in which % and a digit stand for a capture.
-func (m *matcher) expand(x *text, repl string, from, to int) {
+func (m *matcher) expand(x *lua.Buffer, repl string, from, to int) {
 	for {
 		i := strings.IndexByte(repl, '%')
 		if i < 0 {
-			x.add(repl)
+			x.Add(repl)
 			return
 		}
 		m.step(itemCost + i/8)
-		x.add(repl[:i])
+		x.Add(repl[:i])
 		var c byte // at the end, the zero that ends it in C
 		if i++; i < len(repl) {
 			c = repl[i]
@@ -191,18 +192,18 @@ func (m *matcher) expand(x *text, repl string, from, to int) {
 		repl = repl[i:]
 		switch {
 		case c == '0':
-			x.add(m.src[from:to])
+			x.Add(m.src[from:to])
 		case '1' <= c && c <= '9':
 			first, last := m.bounds(int(c-'1'), from, to)
 			if last != position {
-				x.add(m.src[first:last])
+				x.Add(m.src[first:last])
 				break
 			}
-			x.room(numberSize)
-			x.b = strconv.AppendInt(x.b, int64(first)+1, 10)
+			x.Reserve(numberSize)
+			x.B = strconv.AppendInt(x.B, int64(first)+1, 10)
 		default:
-			x.room(1)
-			x.b = append(x.b, c)
+			x.Reserve(1)
+			x.B = append(x.B, c)
 		}
 	}
 }

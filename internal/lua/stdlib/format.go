@@ -42,19 +42,22 @@ const (
 	numberSteps = 4
 )
 
-func (a *scratch) format(t *lua.Thread) int {
+// formatter is a string that is being made by string.format.
+type formatter struct{ lua.Buffer }
+
+func stringFormat(t *lua.Thread) int {
 	f, arg := t.String(1), 1
-	x := a.begin(t)
+	x := formatter{t.Buffer()}
 	for {
 		i := strings.IndexByte(f, '%')
 		if i < 0 {
 			break
 		}
 		t.Spend(1)
-		x.add(f[:i])
+		x.Add(f[:i])
 		f = f[i+1:]
 		if f != "" && f[0] == '%' {
-			x.add("%")
+			x.Add("%")
 			f = f[1:]
 			continue
 		}
@@ -65,8 +68,8 @@ func (a *scratch) format(t *lua.Thread) int {
 		f = f[n:]
 		x.convert(&d, arg)
 	}
-	x.add(f)
-	return t.Return(a.end(&x))
+	x.Add(f)
+	return t.Return(x.End())
 }
 
 // readDirective reads what follows a %. n is its length.
@@ -105,8 +108,8 @@ func twoDigits(f string, i int) (n, end int) {
 }
 
 // convert adds an argument.
-func (x *text) convert(d *directive, arg int) {
-	t := x.t
+func (x *formatter) convert(d *directive, arg int) {
+	t := x.T
 	switch d.letter {
 	case 'd', 'i':
 		n := int64(t.Int(arg))
@@ -149,73 +152,76 @@ func toInt32(f float64) int32 {
 }
 
 // char adds a byte. As in C, a zero byte ends what is added.
-func (x *text) char(d *directive, c int32) {
-	x.room(numberSize)
-	start := len(x.b)
-	x.b = append(x.b, byte(c))
+func (x *formatter) char(d *directive, c int32) {
+	x.Reserve(numberSize)
+	start := len(x.B)
+	x.B = append(x.B, byte(c))
 	x.pad(start, d)
-	if i := bytes.IndexByte(x.b[start:], 0); i >= 0 {
-		x.b = x.b[:start+i]
+	if i := bytes.IndexByte(x.B[start:], 0); i >= 0 {
+		x.B = x.B[:start+i]
 	}
 }
 
-func (x *text) string(d *directive, s string) {
+func (x *formatter) string(d *directive, s string) {
 	if d.precision < 0 && len(s) >= minUnpadded {
-		x.add(s)
+		x.Add(s)
 		return
 	}
-	s = lua.CString(s)
 	if d.precision >= 0 && d.precision < len(s) {
 		s = s[:d.precision]
 	}
-	x.room(numberSize)
-	start := len(x.b)
-	x.add(s)
+	s = lua.CString(s)
+	x.Reserve(numberSize)
+	start := len(x.B)
+	x.Add(s)
 	x.pad(start, d)
 }
 
 // quote adds a string in a form that Lua reads back.
-func (x *text) quote(s string) {
-	x.room(len(s) + 2)
-	x.add(`"`)
+func (x *formatter) quote(s string) {
+	x.Reserve(len(s) + 2)
+	x.Add(`"`)
 	for s != "" {
-		i := strings.IndexAny(s, "\"\\\n\r\x00")
+		piece := s[:min(len(s), lua.LongWork)]
+		i := strings.IndexAny(piece, "\"\\\n\r\x00")
 		if i < 0 {
-			x.add(s)
-			break
+			i = len(piece)
 		}
-		x.t.Spend(1 + i/bytesPerStep)
-		x.add(s[:i])
-		switch s[i] {
+		x.T.Spend(1 + i/bytesPerStep)
+		x.Add(s[:i])
+		if s = s[i:]; i == len(piece) {
+			continue
+		}
+		switch s[0] {
 		case '\r':
-			x.add(`\r`)
+			x.Add(`\r`)
 		case 0:
-			x.add(`\000`)
+			x.Add(`\000`)
 		default:
-			x.add(`\`)
-			x.add(s[i : i+1])
+			x.Add(`\`)
+			x.Add(s[:1])
 		}
-		s = s[i+1:]
+		s = s[1:]
 	}
-	x.add(`"`)
+	x.Add(`"`)
 }
 
 // sign adds the sign of a number.
-func (x *text) sign(d *directive, negative bool) {
+func (x *formatter) sign(d *directive, negative bool) {
 	switch {
 	case negative:
-		x.b = append(x.b, '-')
+		x.B = append(x.B, '-')
 	case d.flags&flagPlus != 0:
-		x.b = append(x.b, '+')
+		x.B = append(x.B, '+')
 	case d.flags&flagSpace != 0:
-		x.b = append(x.b, ' ')
+		x.B = append(x.B, ' ')
 	}
 }
 
 // integer adds a sign or a prefix and the digits of an integer.
-func (x *text) integer(d *directive, negative bool, u uint64) {
-	x.room(numberSize)
-	start, base := len(x.b), 10
+func (x *formatter) integer(d *directive, negative bool, u uint64) {
+	x.Reserve(numberSize)
+	start, base := len(x.B), 10
 	switch d.letter {
 	case 'd', 'i':
 		x.sign(d, negative)
@@ -224,23 +230,23 @@ func (x *text) integer(d *directive, negative bool, u uint64) {
 	case 'x', 'X':
 		base = 16
 		if u != 0 && d.flags&flagAlternate != 0 {
-			x.b = append(x.b, '0', d.letter)
+			x.B = append(x.B, '0', d.letter)
 		}
 	}
-	first := len(x.b)
+	first := len(x.B)
 	if u != 0 || d.precision != 0 {
-		x.b = strconv.AppendUint(x.b, u, base)
+		x.B = strconv.AppendUint(x.B, u, base)
 	}
 	if d.letter == 'X' {
-		upperCase(x.b[first:])
+		upperCase(x.B[first:])
 	}
-	n := len(x.b) - first
+	n := len(x.B) - first
 	zeros := d.precision - n
 	if base == 8 && d.flags&flagAlternate != 0 && zeros <= 0 && (n == 0 || u != 0) {
 		zeros = 1
 	}
 	if d.precision < 0 && d.flags&(flagZero|flagMinus) == flagZero {
-		zeros = max(zeros, d.width-(len(x.b)-start))
+		zeros = max(zeros, d.width-(len(x.B)-start))
 	}
 	x.insert(first, zeros, '0')
 	x.pad(start, d)
@@ -255,55 +261,55 @@ func upperCase(b []byte) {
 }
 
 // pad adds spaces to what begins at start.
-func (x *text) pad(start int, d *directive) {
-	n := d.width - (len(x.b) - start)
+func (x *formatter) pad(start int, d *directive) {
+	n := d.width - (len(x.B) - start)
 	if d.flags&flagMinus != 0 {
-		start = len(x.b)
+		start = len(x.B)
 	}
 	x.insert(start, n, ' ')
 }
 
 // insert puts n bytes before what begins at a position. There must be room for them.
-func (x *text) insert(at, n int, c byte) {
+func (x *formatter) insert(at, n int, c byte) {
 	if n <= 0 {
 		return
 	}
-	end := len(x.b)
-	x.b = x.b[:end+n]
-	copy(x.b[at+n:], x.b[at:end])
+	end := len(x.B)
+	x.B = x.B[:end+n]
+	copy(x.B[at+n:], x.B[at:end])
 	for i := range n {
-		x.b[at+i] = c
+		x.B[at+i] = c
 	}
 }
 
 // float adds a number as C's %e, %f and %g do.
-func (x *text) float(d *directive, f float64) {
-	x.t.Spend(numberSteps)
-	x.room(numberSize)
-	start := len(x.b)
+func (x *formatter) float(d *directive, f float64) {
+	x.T.Spend(numberSteps)
+	x.Reserve(numberSize)
+	start := len(x.B)
 	x.sign(d, math.Signbit(f))
 	f = math.Abs(f)
-	first, precision := len(x.b), d.precision
+	first, precision := len(x.B), d.precision
 	if precision < 0 {
 		precision = 6
 	}
 	switch {
 	case math.IsInf(f, 0) || math.IsNaN(f):
-		x.b = lua.AppendG(x.b, f, 1)
+		x.B = lua.AppendG(x.B, f, 1)
 		if d.letter < 'a' {
-			upperCase(x.b[first:])
+			upperCase(x.B[first:])
 		}
 	case d.flags&flagAlternate != 0:
-		x.b = fmt.Appendf(x.b, "%#.*"+string(d.letter), precision, f)
-		e := bytes.LastIndexByte(x.b, '+') - 1
+		x.B = fmt.Appendf(x.B, "%#.*"+string(d.letter), precision, f)
+		e := bytes.LastIndexByte(x.B, '+') - 1
 		if d.letter|32 == 'g' && e > first && f < math.Pow10(precision) {
-			x.b = append(x.b[:first+2], x.b[e:]...) // glibc drops zeros if rounding made it longer
+			x.B = append(x.B[:first+2], x.B[e:]...) // glibc drops zeros if rounding made it longer
 		}
 	default:
-		x.b = strconv.AppendFloat(x.b, f, d.letter, precision, 64)
+		x.B = strconv.AppendFloat(x.B, f, d.letter, precision, 64)
 	}
 	if d.flags&(flagZero|flagMinus) == flagZero && !math.IsInf(f, 0) && f == f {
-		x.insert(first, d.width-(len(x.b)-start), '0')
+		x.insert(first, d.width-(len(x.B)-start), '0')
 	}
 	x.pad(start, d)
 }

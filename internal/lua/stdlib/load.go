@@ -33,12 +33,9 @@ func chunkName(name string, size int) string {
 		return name
 	}
 	most := size - len(` [string "..."] `) - 1
-	line := name
-	if i := strings.IndexAny(name, "\r\n"); i >= 0 {
-		line = name[:i]
-	}
-	if len(line) > most {
-		line = line[:most]
+	line := name[:min(len(name), most)]
+	if i := strings.IndexAny(line, "\r\n"); i >= 0 {
+		line = line[:i]
 	}
 	if len(line) < len(name) {
 		line += "..."
@@ -62,9 +59,10 @@ const maxChunk = 16 << 20
 func (l loader) load(t *lua.Thread) int {
 	name := t.OptString(2, "=(load)")
 	f := t.Function(1)
-	var b []byte
-	for held := 0; ; held = cap(b) {
+	x := t.Buffer()
+	for {
 		t.Push(f)
+		held := cap(x.B)
 		t.State().Held += held
 		v, ok := t.Try(0, 1)
 		t.State().Held -= held
@@ -80,21 +78,23 @@ func (l loader) load(t *lua.Thread) int {
 		case !ok && !v.IsNil():
 			return failed(t, lua.String(t.Where(1)+"reader function must return a string"))
 		case piece == "":
-			return l.chunk(t, lua.Bytes(b).Str(), name)
-		case len(b)+len(piece) > maxChunk:
+			return l.chunk(t, x.End().Str(), name)
+		case len(x.B)+len(piece) > maxChunk:
 			return failed(t, lua.String("not enough memory"))
 		}
-		t.Grow(len(piece))
-		b = append(b, piece...)
+		x.Add(piece)
 	}
 }
 
 // chunk pushes the function of a chunk.
 func (l loader) chunk(t *lua.Thread, src, name string) int {
-	t.Spend(len(src) / 8)
-	c, err := l.compile(t, src, lua.CString(name))
+	t.Spend((len(src) + len(name)) / 8)
+	if cut := lua.CString(name); len(cut) < len(name) {
+		name = t.Copy(cut).Str() // the function keeps it
+	}
+	c, err := l.compile(t, src, name)
 	if err != nil {
-		return failed(t, lua.String(err.Error()))
+		return failed(t, t.Join(err.Error())) // which may quote the source
 	}
 	return t.Return(lua.ClosureValue(c))
 }

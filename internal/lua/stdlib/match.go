@@ -61,8 +61,7 @@ func (m *matcher) single(s, p, end int) bool {
 	case '.':
 		return true
 	case '[':
-		m.step(end - p)
-		return inSet(c, m.pat[p:end])
+		return m.inSet(m.pat[p:end], c)
 	case '%':
 		return isA(c, m.pat[p+1])
 	default:
@@ -86,11 +85,12 @@ func (m *matcher) classEnd(p int) int {
 
 // setEnd returns where the set that begins at p ends. A bracket that comes first is an element.
 func (m *matcher) setEnd(p int) int {
-	pat, from := m.pat, p
+	pat := m.pat
 	if p++; p < len(pat) && pat[p] == '^' {
 		p++
 	}
 	for first := true; p < len(pat) && (first || pat[p] != ']'); first = false {
+		m.step(1)
 		if pat[p] == '%' && p+1 < len(pat) {
 			p++
 		}
@@ -99,8 +99,16 @@ func (m *matcher) setEnd(p int) int {
 	if p >= len(pat) {
 		m.t.Error("malformed pattern (missing ']')")
 	}
-	m.step(p - from)
 	return p + 1
+}
+
+// inSet is the function inSet. It accounts for the time.
+func (m *matcher) inSet(set string, c byte) bool {
+	if len(set) >= lua.LongWork {
+		return lua.Scan(m.t, set, c, inSet)
+	}
+	m.step(len(set))
+	return inSet(set, c)
 }
 
 // match matches m.pat[p:] at s and returns where the match ends, or -1.
@@ -189,7 +197,7 @@ func (m *matcher) special(s, p int) (int, int) {
 			after = m.src[s]
 		}
 		end := m.setEnd(p)
-		if set := m.pat[p:end]; inSet(before, set) || !inSet(after, set) {
+		if set := m.pat[p:end]; m.inSet(set, before) || !m.inSet(set, after) {
 			return -1, 0
 		}
 		return s, end

@@ -4,10 +4,9 @@ import "godwit/internal/lua"
 
 // OpenString adds the table string to the globals and makes it the index of all strings.
 func OpenString(s *lua.State) {
-	a := &scratch{}
 	tab := library(s, "string", []function{{"byte", stringByte}, {"char", stringChar},
-		{"dump", stringDump}, {"find", stringFind}, {"format", a.format},
-		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", a.gsub}, {"len", stringLen},
+		{"dump", stringDump}, {"find", stringFind}, {"format", stringFormat},
+		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", stringGsub}, {"len", stringLen},
 		{"lower", stringLower}, {"match", stringMatch}, {"rep", stringRep},
 		{"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper}})
 	tab.SetString("gfind", tab.GetString("gmatch")) // one function with two names
@@ -17,9 +16,6 @@ func OpenString(s *lua.State) {
 
 // bytesPerStep is how many bytes a simple loop handles in the time of a step.
 const bytesPerStep = 64
-
-// partBytes is how many bytes a simple loop handles without asking whether to go on.
-const partBytes = 256 << 10
 
 // singles are all bytes. The strings of one byte are parts of it, so that they cost no memory.
 var singles = func() string {
@@ -44,10 +40,7 @@ func part(t *lua.Thread, src string, from, to int) lua.Value {
 	case n == len(src):
 		return lua.String(src)
 	}
-	t.Grow(n)
-	b := t.State().Room(n)
-	copy(b, src[from:to])
-	return lua.Bytes(b)
+	return t.Copy(src[from:to])
 }
 
 // relative converts a position, which counts from the end if it is negative.
@@ -126,62 +119,59 @@ func stringUpper(t *lua.Thread) int { return flipCase(t, 'a') }
 // ASCII only.
 func flipCase(t *lua.Thread, first byte) int {
 	s := t.String(1)
-	i := 0
-	for i < len(s) && s[i]-first >= 26 {
-		if i++; i%partBytes == 0 {
-			t.Spend(partBytes / bytesPerStep)
-		}
-	}
-	if i == len(s) {
+	if len(s) < lua.LongWork && !hasLetter(s, first) {
 		return t.Return(lua.String(s))
 	}
-	t.Grow(len(s))
-	b := t.State().Room(len(s))
-	for from := 0; from < len(b); from += partBytes {
-		part := b[from:min(from+partBytes, len(b))]
-		for i, c := range []byte(s[from : from+len(part)]) {
-			part[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
+	return t.Return(t.Make(len(s), s, first, flip))
+}
+
+func hasLetter(s string, first byte) bool {
+	for i := range len(s) {
+		if s[i]-first < 26 {
+			return true
 		}
-		t.Spend(len(part) / bytesPerStep)
 	}
-	return t.Return(lua.Bytes(b))
+	return false
+}
+
+func flip(b []byte, s string, first byte) {
+	for i, c := range []byte(s) {
+		b[i] = c ^ byte((uint32(c-first)-26)>>31<<5) // no branch: text is hard to predict
+	}
 }
 
 func stringReverse(t *lua.Thread) int {
 	s := t.String(1)
-	t.Grow(len(s))
-	b := t.State().Room(len(s))
-	for i, last := 0, len(s)-1; i < len(s); {
-		for end := min(i+partBytes, len(s)); i < end; i++ {
-			b[last-i] = s[i]
-		}
-		t.Spend(min(len(s), partBytes) / bytesPerStep)
+	return t.Return(t.Make(len(s), s, 0, reverse))
+}
+
+func reverse(b []byte, s string, _ byte) {
+	for i := range b {
+		b[i] = s[len(s)-1-i]
 	}
-	return t.Return(lua.Bytes(b))
 }
 
 func stringRep(t *lua.Thread) int {
 	s, n := t.String(1), cInt(t, 2)
-	if n <= 0 || s == "" {
+	switch {
+	case n <= 0 || s == "":
 		return t.Return(lua.String(""))
-	}
-	if n == 1 {
+	case n == 1:
 		return t.Return(lua.String(s))
-	}
-	if n > lua.MaxString/len(s) {
+	case n > lua.MaxString/len(s):
 		t.Error("resulting string too large")
 	}
-	n *= len(s)
-	t.Grow(n)
-	b := t.State().Room(n)
+	return t.Return(t.Make(n*len(s), s, 0, repeat))
+}
+
+func repeat(b []byte, s string, _ byte) {
 	size := len(s) // what is copied at once
-	for done := copy(b, s); done < n; {
-		m := copy(b[done:], b[:size])
-		if done += m; size < partBytes {
+	for done := copy(b, s); done < len(b); {
+		if done += copy(b[done:], b[:size]); size < cacheBytes {
 			size = done
-		} else {
-			t.Spend(m / bytesPerStep)
 		}
 	}
-	return t.Return(lua.Bytes(b))
 }
+
+// cacheBytes is how many bytes are read again in little time.
+const cacheBytes = 256 << 10

@@ -13,8 +13,10 @@ func OpenTable(s *lua.State) {
 		{"remove", tabRemove}, {"setn", tabSetn}, {"sort", tabSort}})
 }
 
-// moveCost is how many elements can be moved in one step.
-const moveCost = 16
+const (
+	moveCost    = 16      // how many elements can be moved in one step
+	movedAtOnce = 1 << 16 // how many are moved without asking whether to go on
+)
 
 func tabGetn(t *lua.Thread) int {
 	return t.Return(lua.Int(t.Len(t.Table(1))))
@@ -27,9 +29,8 @@ func tabSetn(t *lua.Thread) int {
 }
 
 func tabMaxn(t *lua.Thread) int {
-	tab, most := t.Table(1), 0.0
-	t.Spend(tab.Bytes() / 64)
-	for at, k, _ := tab.NextIndex(0); at != 0; at, k, _ = tab.NextIndex(at) {
+	most, tab := 0.0, t.Table(1)
+	for i, k, _ := t.NextIndex(tab, 0); i != 0; i, k, _ = t.NextIndex(tab, i) {
 		t.Spend(1)
 		if k.IsNumber() {
 			most = max(most, k.Num())
@@ -62,8 +63,12 @@ func moveUp(t *lua.Thread, tab *lua.Table, pos, end int) {
 	}
 	t.RawSetInt(tab, end, tab.GetInt(end-1))
 	if list := tab.Elements(pos, end-1); list != nil {
-		t.Spend(len(list) / moveCost)
-		copy(list[1:], list)
+		for last := len(list) - 1; last > 0; {
+			n := min(last, movedAtOnce)
+			copy(list[last-n+1:], list[last-n:last])
+			last -= n
+			t.Spend(n / moveCost)
+		}
 		return
 	}
 	for i := end - 1; i > pos; i-- {
@@ -82,8 +87,11 @@ func tabRemove(t *lua.Thread) int {
 	t.Writable(1)
 	t.Push(tab.GetInt(pos))
 	if list := tab.Elements(pos, end); list != nil {
-		t.Spend(len(list) / moveCost)
-		copy(list, list[1:])
+		for len(list) > 1 {
+			n := copy(list, list[1:min(len(list), movedAtOnce)])
+			list = list[n:]
+			t.Spend(n / moveCost)
+		}
 	} else {
 		for ; pos < end; pos++ {
 			t.Spend(1)
@@ -96,7 +104,7 @@ func tabRemove(t *lua.Thread) int {
 
 func tabForeach(t *lua.Thread) int {
 	tab, f := t.Table(1), t.Function(2)
-	for i, k, v := t.Next(tab, 0, lua.Nil); i != 0; i, k, v = t.Next(tab, i, k) {
+	for i, k, v := t.NextFrom(tab, 0, lua.Nil); i != 0; i, k, v = t.NextFrom(tab, i, k) {
 		if visit(t, f, k, v) {
 			return 1
 		}
@@ -133,7 +141,21 @@ func tabConcat(t *lua.Thread) int {
 	sep := t.OptString(2, "")
 	tab := t.Table(1)
 	from, to := optCInt(t, 3, 1), optCInt(t, 4, t.Len(tab))
-	b := make([]byte, 0, concatSize(t, tab, sep, from, to))
+	size := concatSize(t, tab, sep, from, to)
+	b := make([]byte, 0, size)
+	if size < lua.LongWork {
+		b = appendElements(b, tab, sep, from, to)
+	} else {
+		b = appendAside(t, b, tab, sep, from, to)
+	}
+	if len(b) < size-size/8 { // numbers were shorter
+		return t.Return(t.Copy(lua.Bytes(b).Str()))
+	}
+	return t.Return(lua.Bytes(b))
+}
+
+// appendElements appends strings and numbers with a separator.
+func appendElements(b []byte, tab *lua.Table, sep string, from, to int) []byte {
 	for i := from; i <= to; i++ {
 		if v := tab.GetInt(i); v.IsString() {
 			b = append(b, v.Str()...)
@@ -144,10 +166,12 @@ func tabConcat(t *lua.Thread) int {
 			b = append(b, sep...)
 		}
 	}
-	if len(b) >= cap(b)-cap(b)/8 {
-		return t.Return(lua.Bytes(b))
-	}
-	return t.Return(t.NewString(b)) // numbers were shorter than expected
+	return b
+}
+
+func appendAside(t *lua.Thread, b []byte, tab *lua.Table, sep string, from, to int) []byte {
+	t.Aside(cap(b), func() { b = appendElements(b, tab, sep, from, to) })
+	return b
 }
 
 // maxNumber is enough for a number as text.
@@ -158,6 +182,9 @@ const maxNumber = 24
 func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 	size := 0
 	for i := from; i <= to && size <= lua.MaxString; i++ {
+		if i&1023 == 0 {
+			t.Spend(256)
+		}
 		if v := tab.GetInt(i); v.IsString() {
 			size += v.Len()
 		} else if v.IsNumber() {
@@ -170,7 +197,6 @@ func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 			size += len(sep)
 		}
 	}
-	t.Spend(max(to-from, 0) / 4)
 	t.Grow(size)
 	return size
 }
