@@ -99,7 +99,8 @@ func TestOwnMessagesHaveAnOutputLimit(t *testing.T) {
 	do(t, other, "CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 0 0 normal 1mb 0 0")
 	long := strings.Repeat("x", 100_000)
 	script := func(body string) [][]any {
-		return [][]any{{"EVAL", "for i = 1, 1000 do " + body + " end redis.call('SET', 'k', 'v')", 0,
+		return [][]any{{"EVAL",
+			"for i = 1, 1000 do " + body + " end redis.call('SET', 'k', 'v')", 0,
 			long}}
 	}
 	transaction := [][]any{{"MULTI"}}

@@ -112,41 +112,31 @@ func ToText(v Value) (string, bool) {
 	return "", false
 }
 
-// Grow accounts for bytes that are about to be allocated. It raises an error if they are too many.
+// Grow accounts for bytes of a string that is about to be allocated. It raises an error if they are
+// too many.
 func (t *Thread) Grow(bytes int) {
 	if bytes > MaxString {
 		t.Error("resulting string too large")
 	}
-	if err := t.s.Grow(bytes); err != nil {
-		t.stop(err)
-		panic(raising{})
-	}
+	must(t.goesOn(t.s.Grow(bytes)))
 }
 
 // Spend accounts for work that is worth a number of instructions.
 func (t *Thread) Spend(steps int) {
-	if t.s.Left -= steps; t.s.Left <= 0 && !t.look() {
-		panic(raising{})
+	if t.s.Left -= steps; t.s.Left <= 0 {
+		must(t.look())
 	}
 }
 
 // look asks whether the script may go on.
 func (t *Thread) look() bool {
-	if t.s.Left > 0 {
-		return true
-	}
-	if err := t.s.Look(); err != nil {
-		return t.stop(err)
-	}
-	return true
+	return t.s.Left > 0 || t.goesOn(t.s.Look())
 }
 
 // spent accounts for steps of the machine, and reports whether it may go on.
 func (s *State) spent(t *Thread, steps int) bool {
-	if s.Left -= steps; s.Left > 0 {
-		return true
-	}
-	return t.look()
+	s.Left -= steps
+	return s.Left > 0 || t.look()
 }
 
 // must goes on with an error that the machine has raised.
@@ -175,24 +165,26 @@ func (t *Thread) RawGet(tab *Table, key Value) Value {
 }
 
 // RawSet does tab[key] = v without metamethods.
-func (t *Thread) RawSet(tab *Table, key, v Value) { must(t.rawPut(tab, key, v)) }
+func (t *Thread) RawSet(tab *Table, key, v Value) {
+	p := t.slot(tab, key)
+	must(p != nil)
+	p.set(v)
+}
 
 // RawSetInt does tab[i] = v without metamethods.
-func (t *Thread) RawSetInt(tab *Table, i int, v Value) { must(t.rawPut(tab, Int(i), v)) }
+func (t *Thread) RawSetInt(tab *Table, i int, v Value) { t.RawSet(tab, Int(i), v) }
 
 // PopElement gives a table the last value of the stack as element i, and removes the value.
 func (t *Thread) PopElement(tab *Table, i int) {
-	if err := tab.setInt(i, t.stack[t.top-1], &t.s.Budget); err != nil {
-		must(t.stop(err))
-	}
-	t.top--
+	must(t.goesOn(tab.setInt(i, t.stack[t.top-1], &t.s.Budget)))
+	t.drop(t.top - 1)
 	t.Spend(1)
 }
 
 // PopPair gives a table the last two values of the stack, a key and its value, and removes them.
 func (t *Thread) PopPair(tab *Table) {
 	t.RawSet(tab, t.stack[t.top-2], t.stack[t.top-1])
-	t.top -= 2
+	t.drop(t.top - 2)
 	t.Spend(1)
 }
 
@@ -229,16 +221,14 @@ func (t *Thread) MetaField(v Value, name string) Value {
 // CallFunction calls a function with arguments and returns its first result.
 func (t *Thread) CallFunction(f Value, args ...Value) Value {
 	t.Push(f)
-	for _, v := range args {
-		t.Push(v)
-	}
+	t.pushAll(args)
 	t.Call(len(args), 1)
 	return t.Pop()
 }
 
 // NewTable returns an empty table. It is accounted for.
 func (t *Thread) NewTable(array, hash int) *Table {
-	t.Grow(tableBytes(array, hash))
+	must(t.goesOn(t.s.Grow(tableBytes(array, hash))))
 	return t.s.parts.table(array, nodesFor(hash))
 }
 

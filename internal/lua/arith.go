@@ -36,16 +36,6 @@ func (t *Thread) longNumber(v Value) (f float64, ok bool) {
 // digitsPerStep is how many digits of a number can be read in the time of a step.
 const digitsPerStep = 4
 
-// modulo is Lua's operator %.
-func modulo(a, b float64) float64 {
-	if b > 0 && a >= 0 && a < 1<<53 && b < 1<<53 {
-		if x, y := int64(a), int64(b); float64(x) == a && float64(y) == b {
-			return float64(x % y)
-		}
-	}
-	return a - math.Floor(a/b)*b
-}
-
 // slowArith executes an arithmetic instruction.
 func (t *Thread) slowArith(in bytecode.Instr, base int) bool {
 	op := in.Op()
@@ -99,7 +89,7 @@ func compute(e event, a, b float64) float64 {
 	case eventDiv:
 		return a / b
 	case eventMod:
-		return modulo(a, b)
+		return number.Mod(a, b)
 	case eventPow:
 		return number.Pow(a, b)
 	}

@@ -2,8 +2,6 @@ package lua
 
 import (
 	"errors"
-	"runtime"
-	"runtime/metrics"
 	"time"
 
 	"godwit/internal/crash"
@@ -39,9 +37,9 @@ var ErrMemory = errors.New("not enough memory")
 // What runs leave behind may fill the bound. The next ones are then lent a little, so that one of
 // them can free it. All that was lent and not freed is at most a quarter of the bound.
 //
-// Garbage is left to Go's collector. It is made to run when the process might otherwise hold more
-// than five quarters of the bound for the State, and after a run that has allocated much: else that
-// would stay, if it was in use at the last collection, beside what the next runs allocate.
+// Garbage is left to Go's collector. Collect is called when the process might otherwise hold more
+// than five quarters of the bound for the State, and Sweep after a run that has allocated much. Its
+// garbage would stay, if it was in use at the last collection, beside what the next runs allocate.
 //
 // Once a run has ended, Look and Grow fail at once, so that no protected call can go on.
 type Budget struct {
@@ -52,6 +50,11 @@ type Budget struct {
 	Bound int
 	// Interrupt is asked by Look whether to go on. Its error ends the run. It may be nil.
 	Interrupt func() error
+	// Collect makes Go's collector run if the process may hold garbage of more than most bytes. It
+	// may call Breathe. It may be nil.
+	Collect func(most int)
+	// Sweep makes Go's collector run and does not wait for it. It may be nil.
+	Sweep func()
 	// Roots calls visit for the values that the host holds besides those of the State, so that they
 	// are measured. It may be nil.
 	Roots func(visit func(Value))
@@ -59,20 +62,18 @@ type Budget struct {
 	// accounted for, but cannot be measured. They add before the call and subtract after it.
 	Held int
 
-	parts   recycler
-	room    int // bytes that may be allocated until the next measure
-	start   int // room when taken was last added to
-	taken   int // bytes that the run has allocated until then
-	bound   int // when room was set
-	over    int // how far the next run's leastRoom exceeds the bound, or 0
-	ended   error
-	live    func() int     // measures
-	collect func(most int) // collectGarbage, but in tests
-	sweep   func()         // sweepGarbage, but in tests
+	parts recycler
+	room  int // bytes that may be allocated until the next measure
+	start int // room when taken was last added to
+	taken int // bytes that the run has allocated until then
+	bound int // when room was set
+	over  int // how far the next run's leastRoom exceeds the bound, or 0
+	ended error
+	live  func() int // measures
 }
 
 func (b *Budget) init(live func() int) {
-	b.live, b.collect, b.sweep = live, b.collectGarbage, sweepGarbage
+	b.live = live
 	b.Bound, b.bound, b.room = defaultBound, defaultBound, defaultBound
 	b.Begin()
 }
@@ -93,8 +94,8 @@ func (b *Budget) Begin() {
 // finish ends a run, whose values are garbage now unless the host holds them.
 func (b *Budget) finish() {
 	b.settle()
-	if b.taken > b.bound/4 {
-		b.sweep()
+	if b.taken > b.bound/4 && b.Sweep != nil {
+		b.Sweep()
 	}
 	b.taken = 0
 }
@@ -177,43 +178,24 @@ func (b *Budget) measure(bytes int) error {
 	b.settle()
 	b.room = max(b.bound-used, b.bound/8)
 	b.start = b.room
-	b.collect(b.bound + b.bound/4 - used - b.room)
+	if b.Collect != nil {
+		b.Collect(b.bound + b.bound/4 - used - b.room)
+	}
 	if b.ended != nil { // the host was asked meanwhile
 		return b.End(nil)
 	}
 	return nil
 }
 
-// breathe asks the host whether to go on in the middle of work that must be completed. If not, the
+// Breathe asks the host whether to go on in the middle of work that must be completed. If not, the
 // run ends after it.
-func (b *Budget) breathe() {
+func (b *Budget) Breathe() {
 	if b == nil || b.ended != nil || b.Interrupt == nil {
 		return
 	}
 	if err := b.Interrupt(); err != nil {
 		_ = b.End(err) // the next check returns it
 	}
-}
-
-// sweepGarbage makes Go's collector run and does not wait for it.
-func sweepGarbage() {
-	go func() {
-		defer crash.Guard("collecting garbage")()
-		runtime.GC()
-	}()
-}
-
-// collectGarbage makes Go's collector run if there may be more garbage in the process than most
-// bytes. What has been allocated since the last collection may be garbage, whoever did it.
-func (b *Budget) collectGarbage(most int) {
-	heap := [2]metrics.Sample{
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
-	}
-	metrics.Read(heap[:])
-	if int(heap[0].Value.Uint64())-int(heap[1].Value.Uint64()) <= most {
-		return
-	}
-	b.aside(runtime.GC)
 }
 
 // aside does work that takes long and touches nothing of the State. Another goroutine does it, so
@@ -230,7 +212,7 @@ func (b *Budget) aside(work func()) {
 		case <-done:
 			return
 		case <-time.After(time.Millisecond):
-			b.breathe()
+			b.Breathe()
 		}
 	}
 }

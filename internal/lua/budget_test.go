@@ -3,9 +3,6 @@ package lua
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 	"testing"
 
@@ -21,7 +18,6 @@ func testBudget(live *int) (b *Budget, measures *int) {
 		*measures++
 		return *live
 	})
-	b.collect = func(int) {}
 	b.Bound = 1000
 	b.Begin()
 	return b, measures
@@ -147,42 +143,22 @@ func TestFillingTakesTime(t *testing.T) {
 	require.Equal(t, lookEvery-100, b.Left)
 }
 
-// TestCollects checks when Go's collector is made to run.
+// TestCollects checks how much garbage there may be.
 func TestCollects(t *testing.T) {
 	live := 100
 	b, _ := testBudget(&live)
 	most := 0
-	b.collect = func(n int) { most = n }
+	b.Collect = func(n int) { most = n }
 	require.NoError(t, b.Grow(100))
 	require.Equal(t, 800, b.room)
 	require.Equal(t, 1250, most+live+100+b.room)
-
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	forced := func() uint64 {
-		s := []metrics.Sample{{Name: "/gc/cycles/forced:gc-cycles"}}
-		metrics.Read(s)
-		return s[0].Value.Uint64()
-	}
-	runtime.GC()
-	before := forced()
-	b.collectGarbage(8 << 20)
-	require.Equal(t, before, forced())
-	for range 16 {
-		garbage = make([]byte, 1<<20)
-	}
-	b.collectGarbage(8 << 20)
-	require.Equal(t, before+1, forced())
-	b.collectGarbage(8 << 20)
-	require.Equal(t, before+1, forced())
 }
-
-var garbage []byte
 
 // TestSweeps checks that runs that have allocated much are swept up behind, however they end.
 func TestSweeps(t *testing.T) {
 	live, sweeps := 0, 0
 	b, _ := testBudget(&live)
-	b.sweep = func() { sweeps++ }
+	b.Sweep = func() { sweeps++ }
 	for range 10 {
 		sweeps = 0
 		for _, n := range []int{1, 200, 300, 900, 2000} {
@@ -253,7 +229,7 @@ func TestLive(t *testing.T) {
 		list.SetInt(i+1, long)
 	}
 	list.SetInt(6, TableValue(list))
-	closure := &Closure{fn: &Function{proto: &bytecode.Proto{}}, env: s.Globals}
+	closure := &Closure{fn: &Function{proto: &bytecode.Proto{}, named: true}, env: s.Globals}
 	closure.upvalues = []*Upvalue{{own: long}}
 	closure.upvalues[0].at = &closure.upvalues[0].own
 	keyed := NewTable(0, 2)
@@ -280,6 +256,11 @@ func TestLive(t *testing.T) {
 		require.Equal(t, c.want, grown(s, c.v), c.name)
 	}
 	require.True(t, co.stack[1].IsNil(), "nothing reads it")
+	sealed := NewTable(10, 2)
+	sealed.SetString("keys", TableValue(NewTable(2, 0)))
+	sealed.SetString("function", NativeValue(&Native{}))
+	sealed.ReadOnly = true
+	require.Equal(t, 64+2*16, grown(s, TableValue(sealed)), "but for the keys it is the host's")
 
 	s.Globals.SetString("v", False)
 	before := s.Live()
@@ -295,25 +276,30 @@ func TestLiveForgets(t *testing.T) {
 	s.Globals.SetString("t", TableValue(tab))
 	before := s.Live()
 	key := String(strings.Repeat("k", 5000))
+	short := String(key.Str()[:10])
+	require.NoError(t, tab.set(short, True, nil))
 	require.NoError(t, tab.set(key, True, nil))
-	require.Equal(t, before+5008, s.Live())
+	require.Equal(t, before+16+5008, s.Live(), "one begins where the other does")
+	require.NoError(t, tab.set(short, Nil, nil))
 	require.NoError(t, tab.set(key, Nil, nil))
 	require.Equal(t, before, s.Live())
 	for i := range tab.nodes {
 		require.Zero(t, tab.nodes[i].key.address())
 	}
-	_, _, err := tab.Next(key)
+	_, _, err := tab.Next(String(strings.Clone(key.Str())))
 	require.NoError(t, err, "it may be where a traversal is")
+	_, _, err = tab.Next(String(key.Str()[1:]))
+	require.EqualError(t, err, "invalid key to 'next'")
 }
 
 // TestWeakTables checks that a measure removes from weak tables what nothing else refers to.
 func TestWeakTables(t *testing.T) {
 	for mode, want := range map[string]string{
-		"":   "k1v1 k1v2 k2v1 k2v2 1v2 snum",
-		"k":  "k1v1 k1v2 1v2 snum",
-		"v":  "k1v1 k2v1 snum",
-		"kv": "k1v1 snum",
-		"x":  "k1v1 k1v2 k2v1 k2v2 1v2 snum",
+		"":   "k1v1 k1v2 k2v1 k2v2 1v2 snum f",
+		"k":  "k1v1 k1v2 1v2 snum f",
+		"v":  "k1v1 k2v1 snum f",
+		"kv": "k1v1 snum f",
+		"x":  "k1v1 k1v2 k2v1 k2v2 1v2 snum f",
 	} {
 		s := NewState()
 		kept, weak := NewTable(0, 0), NewTable(1, 0)
@@ -338,15 +324,22 @@ func TestWeakTables(t *testing.T) {
 		}
 		weak.SetInt(1, object(false))
 		weak.SetString("s", String("num"))
+		library, native := NewTable(0, 0), NativeValue(&Native{})
+		library.SetString("f", native)
+		library.ReadOnly = true
+		kept.SetString("library", TableValue(library))
+		require.NoError(t, weak.set(native, native, nil))
 		s.Live()
 		var got []string
-		for _, name := range strings.Fields("k1v1 k1v2 k2v1 k2v2 1v2 snum") {
+		for _, name := range strings.Fields("k1v1 k1v2 k2v1 k2v2 1v2 snum f") {
 			weak.Each(func(k, v Value) bool {
 				is := names[k]
 				if k.IsNumber() {
 					is = "1v2"
 				} else if k.IsString() {
 					is = "snum"
+				} else if k.Native() != nil {
+					is = "f"
 				}
 				if is == name {
 					got = append(got, name)

@@ -10,28 +10,28 @@ const (
 	yielded                 // the coroutine waits
 )
 
-// What functions of Go return besides a number of results.
+// What functions of Go return besides a number of results: outcomes below zero.
 const (
-	resultThrown = -1
-	resultYield  = -2
+	resultThrown = -int(failed)
+	resultYield  = -int(yielded)
 )
 
 // Call calls a function: it and its arguments are the last values. They are replaced by its
 // results: want of them, or all if want is negative. Errors go on to the caller's caller.
 func (t *Thread) Call(args, want int) {
-	if !t.call(t.top-args-1, want) {
-		panic(raising{})
-	}
+	must(t.call(t.top-args-1, want))
 }
 
-// Try does what Call does, but reports an error. The values are gone then.
+// Try does what Call does, but reports an error: at least, that the run has ended. The values are
+// gone then.
 func (t *Thread) Try(args, want int) (err Value, ok bool) {
 	at, depth, nested, base := t.top-args-1, t.depth, t.nested, t.base
-	if t.call(at, want) {
+	if t.call(at, want) && t.goesOn(t.s.Ended()) {
 		return Nil, true
 	}
 	t.close(at)
-	t.depth, t.nested, t.base, t.top = depth, nested, base, at
+	t.depth, t.nested, t.base = depth, nested, base
+	t.drop(at)
 	return t.thrown, false
 }
 
@@ -150,15 +150,9 @@ func (t *Thread) callPlain(n *Native, at, want int) outcome {
 	if !t.pushNative(n, at, want, framePlain, t.nested) {
 		return failed
 	}
-	r := n.Fn(t)
+	r := t.run(n)
 	if r < 0 {
-		if r == resultYield {
-			return yielded
-		}
-		return failed
-	}
-	if t.top > t.high {
-		t.high = t.top
+		return outcome(-r)
 	}
 	t.depth--
 	t.deliver(at, t.top-r, r, want)
@@ -173,18 +167,20 @@ func (t *Thread) callNative(n *Native, at, want int, kind frameKind, nested int)
 	if !t.pushNative(n, at, want, kind, nested) {
 		return failed
 	}
-	r := n.Fn(t)
-	if r < 0 {
-		if r == resultYield {
-			return yielded
-		}
-		return failed
-	}
-	if t.top > t.high {
-		t.high = t.top
-	}
-	if t.leave(t.top-r, r) {
+	r := t.run(n)
+	switch {
+	case r < 0:
+		return outcome(-r)
+	case t.leave(t.top-r, r):
 		return finished
 	}
 	return running
+}
+
+// run runs a function of Go, whose frame is there, and returns what it returns.
+func (t *Thread) run(n *Native) (results int) {
+	if results = n.Fn(t); t.top > t.high {
+		t.high = t.top
+	}
+	return results
 }

@@ -8,12 +8,12 @@ const MaxString = 512 << 20
 func (t *Thread) concat(first, last, slot int) bool {
 	for last > first {
 		from := last
-		size, numbers := 0, false
+		size, digits := 0, 0
 		for from >= first && (t.stack[from].IsString() || t.stack[from].IsNumber()) {
 			if v := t.stack[from]; v.IsString() {
 				size += v.Len()
 			} else {
-				size, numbers = size+numberSize, true
+				digits += numberSize
 			}
 			from--
 		}
@@ -25,10 +25,10 @@ func (t *Thread) concat(first, last, slot int) bool {
 			last--
 			continue
 		}
-		if size > MaxString && !t.tooLong(from, last, size, numbers) {
-			return false
+		if size > MaxString {
+			return t.raise("string length overflow")
 		}
-		v, ok := t.join(t.stack[from:last+1], size)
+		v, ok := t.join(t.stack[from:last+1], size+digits)
 		if !ok {
 			return false
 		}
@@ -42,21 +42,10 @@ func (t *Thread) concat(first, last, slot int) bool {
 // numberSize is enough for a number as text.
 const numberSize = 24
 
-// tooLong raises the error for a string that is too long, unless the estimate was.
-func (t *Thread) tooLong(from, last, size int, numbers bool) bool {
-	if numbers {
-		size -= numberSize * (last - from + 1)
-	}
-	if size > MaxString {
-		return t.raise("string length overflow")
-	}
-	return true
-}
-
 // join returns the concatenation of strings and numbers, whose size is at most size.
 func (t *Thread) join(list []Value, size int) (Value, bool) {
-	if err := t.s.Grow(size); err != nil {
-		return Nil, t.stop(err)
+	if !t.goesOn(t.s.Grow(size)) {
+		return Nil, false
 	}
 	if size <= joinedTwice {
 		t.s.text = appendAll(t.s.text[:0], list)

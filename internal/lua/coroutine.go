@@ -33,7 +33,7 @@ func (s *State) bury(co *Thread) {
 		s.spare = append(s.spare, stacks{co.stack, co.frames})
 	}
 	co.stack, co.frames = nil, nil
-	co.depth, co.base, co.top = 0, 0, 0
+	co.depth, co.base, co.top, co.thrown = 0, 0, 0, Nil
 }
 
 // NewThread returns a coroutine that will call f.
@@ -71,9 +71,11 @@ func (t *Thread) Resume(co *Thread, n int) (ok bool) {
 	if t.outer+t.nested >= maxNested {
 		return t.cannotResume(n, "C stack overflow")
 	}
-	for _, v := range args {
-		co.Push(v)
+	// What may fail comes before anything changes.
+	if !co.fits(co.top + len(args)) {
+		t.Raise(co.thrown)
 	}
+	co.pushAll(args)
 	t.status, co.status = statusNormal, statusRunning
 	co.resumer, co.s.current = t, co
 	co.outer = t.outer + t.nested + 1
@@ -81,25 +83,23 @@ func (t *Thread) Resume(co *Thread, n int) (ok bool) {
 	co.s.current, co.resumer = t, nil
 	t.status = statusRunning
 	t.SetTop(n - 1)
-	switch o {
-	case failed:
-		if t.s.Ended() != nil { // then nothing can catch the error
-			t.Raise(co.thrown)
-		}
-		t.Push(co.thrown)
+	if err := t.s.Ended(); err != nil { // then nothing can catch the error
 		t.s.bury(co)
-		co.thrown = Nil
-		return false
-	case yielded:
+		must(t.goesOn(err))
+	}
+	if co.status = statusDead; o == yielded {
 		co.status = statusSuspended
 	}
-	for _, v := range co.stack[co.base:co.top] {
-		t.Push(v)
+	if o == failed {
+		t.Push(co.thrown)
+	} else {
+		t.pushAll(co.stack[co.base:co.top])
+		co.drop(co.base)
 	}
-	if co.top = co.base; o == finished {
+	if o != yielded {
 		t.s.bury(co)
 	}
-	return true
+	return o != failed
 }
 
 func (t *Thread) cannotResume(n int, msg string) bool {

@@ -12,23 +12,15 @@ func (t *Thread) Levels() (n int) {
 
 // FunctionName returns the name by which the function at a level was called, or "".
 func (t *Thread) FunctionName(level int) string {
-	for i := t.depth - 1; i >= 0; i-- {
-		if level == 0 {
-			_, name := t.calledName(i)
-			return name
-		}
-		if level -= 1 + int(t.frames[i].tails); level < 0 {
-			break
-		}
-	}
-	return ""
+	_, name := t.calledName(t.level(level))
+	return name
 }
 
 // Local returns local variable n, from 1, of the function at a level. Those of Lua's own, such as
 // the hidden ones of loops, have names in parentheses. ok is false beyond the last.
 func (t *Thread) Local(level, n int) (name string, v Value, ok bool) {
-	f := t.level(level)
-	if f == nil || f.closure == nil {
+	f := t.code(level)
+	if f == nil {
 		return "", Nil, false
 	}
 	pc := f.pc - 1
@@ -51,9 +43,7 @@ func (t *Thread) Evaluate(f Value, args ...Value) (v Value, ok bool) {
 	top := t.top
 	t.top = t.scratch()
 	t.Push(f)
-	for _, a := range args {
-		t.Push(a)
-	}
+	t.pushAll(args)
 	if v, ok = t.Try(len(args), 1); ok {
 		v = t.Pop()
 	}

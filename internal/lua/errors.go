@@ -18,18 +18,20 @@ func (t *Thread) raiseValue(v Value) bool {
 }
 
 // raise begins to raise an error with the position of the running function.
-func (t *Thread) raise(msg string) bool {
-	if err := t.s.Grow(len(msg)); err != nil { // it may quote a string of the script
-		return t.stop(err)
+func (t *Thread) raise(msg string) bool { return t.raiseAt(0, msg) }
+
+// raiseAt begins to raise an error with the position of the function at a level.
+func (t *Thread) raiseAt(level int, msg string) bool {
+	if !t.goesOn(t.s.Grow(len(msg))) { // it may quote a string of the script
+		return false
 	}
-	return t.raiseValue(String(t.position() + msg))
+	return t.raiseValue(String(t.Where(level) + msg))
 }
 
-// stop begins to end the script.
-func (t *Thread) stop(err error) bool { return t.raiseValue(String(err.Error())) }
+// goesOn reports whether err is nil. Otherwise it begins to end the script.
+func (t *Thread) goesOn(err error) bool { return err == nil || t.stop(err) }
 
-// position returns "source:line: " of the running function, or "" if it is one of Go.
-func (t *Thread) position() string { return t.Where(0) }
+func (t *Thread) stop(err error) bool { return t.raiseValue(String(err.Error())) }
 
 // Where returns "source:line: " of the function at a level: 0 is the running one, 1 the one that
 // called it. It is empty for functions of Go and calls that have been replaced.
@@ -44,8 +46,8 @@ func (t *Thread) Where(level int) string {
 // Position returns the chunk and the line at which the function of a level is. ok is false for
 // functions of Go, for calls that have been replaced by tail calls, and beyond the last.
 func (t *Thread) Position(level int) (source string, line int, ok bool) {
-	f := t.level(level)
-	if f == nil || f.closure == nil {
+	f := t.code(level)
+	if f == nil {
 		return "", 0, false
 	}
 	p := f.closure.fn.proto
@@ -55,31 +57,34 @@ func (t *Thread) Position(level int) (source string, line int, ok bool) {
 // Chunk returns the name that a script has given to the code of the function at a level. ok is
 // false if it is not code that a script has loaded.
 func (t *Thread) Chunk(level int) (name string, ok bool) {
-	if f := t.level(level); f != nil && f.closure != nil {
+	if f := t.code(level); f != nil {
 		return f.closure.fn.chunk, f.closure.fn.named
 	}
 	return "", false
 }
 
-// level returns the frame at a level, or nil if there is none.
-func (t *Thread) level(level int) *frame {
-	for i := t.depth - 1; i >= 0; i-- {
-		if level == 0 {
-			return &t.frames[i]
-		}
-		level--
-		if level -= int(t.frames[i].tails); level < 0 {
-			return nil
-		}
+// code returns the frame of the function of Lua at a level, or nil if there is none.
+func (t *Thread) code(level int) *frame {
+	if i := t.level(level); i >= 0 && t.frames[i].closure != nil {
+		return &t.frames[i]
 	}
 	return nil
 }
 
-// Raise raises an error. It does not return.
-func (t *Thread) Raise(v Value) {
-	t.thrown = v
-	panic(raising{})
+// level returns the index of the frame at a level, or -1 if there is none. The calls that a frame
+// has replaced have the levels above it.
+func (t *Thread) level(level int) int {
+	for i := t.depth - 1; i >= 0 && level >= 0; i-- {
+		if level == 0 {
+			return i
+		}
+		level -= 1 + int(t.frames[i].tails)
+	}
+	return -1
 }
+
+// Raise raises an error. It does not return.
+func (t *Thread) Raise(v Value) { must(t.raiseValue(v)) }
 
 // Throw raises an error. A function of Go returns what it returns.
 func (t *Thread) Throw(v Value) int {

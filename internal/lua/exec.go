@@ -1,6 +1,9 @@
 package lua
 
-import "godwit/internal/lua/bytecode"
+import (
+	"godwit/internal/lua/bytecode"
+	"godwit/internal/lua/number"
+)
 
 // execute runs the function of Lua on top of the frames, and those that it calls, until the frame
 // that Go has called ends.
@@ -175,7 +178,7 @@ enter:
 			}
 		case bytecode.ModRK:
 			if x, y := regs[in.B()].n, k[in.D()].n; x >= minNumber && y >= minNumber {
-				regs[in.A()].n = numberBits(modulo(bitsNumber(x), bitsNumber(y)))
+				regs[in.A()].n = numberBits(number.Mod(bitsNumber(x), bitsNumber(y)))
 				continue
 			}
 		case bytecode.Unm:

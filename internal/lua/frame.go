@@ -56,10 +56,8 @@ func (t *Thread) spreadArgs(p *Function, at, args int) (base int, ok bool) {
 	if base+slack > len(t.stack) && !t.fits(base) {
 		return base, false
 	}
-	if p.needsArg {
-		if err := t.s.Grow(tableBytes(rest, 1)); err != nil {
-			return base, t.stop(err)
-		}
+	if p.needsArg && !t.goesOn(t.s.Grow(tableBytes(rest, 1))) {
+		return base, false
 	}
 	t.s.Left -= args / valuesPerStep
 	for i := t.top; i < base; i++ {
@@ -87,20 +85,6 @@ func (t *Thread) argTable(args []Value) *Table {
 	return tab
 }
 
-// fits makes room for a frame that begins at base, and raises an error if there is none.
-func (t *Thread) fits(base int) bool {
-	need := base + slack
-	if need <= len(t.stack) {
-		return true
-	}
-	size := max(2*len(t.stack), need)
-	if err := t.s.Grow((size - len(t.stack)) * valueBytes); err != nil {
-		return t.stop(err)
-	}
-	t.resize(size)
-	return true
-}
-
 // moreFrames makes room for another frame, and raises an error at Lua's limit.
 func (t *Thread) moreFrames() bool {
 	n := len(t.frames)
@@ -108,8 +92,8 @@ func (t *Thread) moreFrames() bool {
 		return t.raiseValue(String("error in error handling"))
 	}
 	size := 2*n + 1
-	if err := t.s.Grow((size - n) * frameBytes); err != nil {
-		return t.stop(err)
+	if !t.goesOn(t.s.Grow((size - n) * frameBytes)) {
+		return false
 	}
 	if t.setFrames(size); size > maxFrames {
 		return t.raise("stack overflow")

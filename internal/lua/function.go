@@ -30,9 +30,6 @@ type Closure struct {
 	env      *Table
 }
 
-// Proto returns the code of the function.
-func (c *Closure) Proto() *bytecode.Proto { return c.fn.proto }
-
 // SetChunk notes the source of a chunk that a script has loaded, and the name that the script has
 // given to it, for Thread.Chunk.
 func (c *Closure) SetChunk(source, name string) { c.fn.setChunk(source, name) }

@@ -1,7 +1,5 @@
 package lua
 
-import "errors"
-
 // This file has the iterators of pairs and ipairs. Loops call them without a frame.
 
 // Next returns the function next.
@@ -11,8 +9,6 @@ func Next() *Native { return &Native{Name: "next", Fn: next, special: specialNex
 func IpairsNext() *Native {
 	return &Native{Name: "ipairs_aux", Fn: ipairsNext, special: specialIpairs}
 }
-
-var errNextKey = errors.New("invalid key to 'next'") // Lua's text
 
 func next(t *Thread) int {
 	_, k, v := t.NextFrom(t.Table(1), -1, t.Arg(2))
@@ -31,7 +27,7 @@ func (t *Thread) NextFrom(tab *Table, hint int, k Value) (next int, key, v Value
 	if !tab.at(hint, k) {
 		var ok bool
 		if hint, ok = tab.cursor(k, t.mustHash(k)); !ok {
-			t.Raise(String(errNextKey.Error()))
+			t.Raise(String("invalid key to 'next'"))
 		}
 	}
 	return t.NextIndex(tab, hint)

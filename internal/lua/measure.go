@@ -3,43 +3,42 @@ package lua
 import "strings"
 
 // Live returns how many bytes the values take that code can still reach: globals, the stacks of the
-// threads that run, what the host holds, and all that these refer to. It takes time in proportion
-// to them, and a bit of memory for every 16 bytes.
+// threads that run, what the host holds, and all that these refer to, as a Meter counts. It takes
+// time in proportion to them, and a bit of memory for every 16 bytes.
 //
 // It also lets go of what only looks reachable to Go's collector: the dead ends of stacks, objects
 // that were keys of tables, and what only weak tables refer to. That is what makes the figure true,
 // and it is all that a script can notice of Lua's collector.
 func (s *State) Live() int {
 	s.parts.forget() // or what they refer to would count, and would be kept
-	m := meter{bytes: s.Held, budget: &s.Budget}
-	m.visit(TableValue(s.Globals))
+	var m Meter
+	m.Visit(TableValue(s.Globals))
 	if s.Strings != nil {
-		m.visit(TableValue(s.Strings))
+		m.Visit(TableValue(s.Strings))
 	}
-	m.visit(ThreadValue(s.Main))
-	m.visit(ThreadValue(s.current)) // which refers to those that wait for it
+	m.Visit(ThreadValue(s.Main))
+	m.Visit(ThreadValue(s.current)) // which refers to those that wait for it
 	if s.Roots != nil {
-		s.Roots(m.visit)
+		s.Roots(m.Visit)
 	}
-	for len(m.todo) > 0 {
-		v := m.todo[len(m.todo)-1]
-		m.todo = m.todo[:len(m.todo)-1]
-		m.object(v)
+	for !m.Step(breathEvery) {
+		s.Breathe()
 	}
-	for _, w := range m.weak {
-		m.clear(w)
+	for _, t := range m.weak {
+		m.clear(t)
 	}
-	return m.bytes
+	return s.Held + m.Bytes
 }
 
-// Sizes of what State.Live counts, besides those in upvalue.go.
+// Sizes of what a Meter counts, besides those in upvalue.go.
 const (
-	nativeBytes   = 64
-	threadBytes   = 160
-	functionBytes = 384
-	constantBytes = 64 // in Proto and in Function
-	instrBytes    = 12 // with its line
-
+	nativeBytes = 64
+	threadBytes = 160
+	// functionBytes is the size of a Proto and a Function without what their slices hold.
+	functionBytes    = 208 + 176
+	instrBytes       = 8 + 4 // with its line
+	constantBytes    = 32 + valueBytes + 4
+	subBytes         = 8 + 8
 	localBytes       = 32 // with its name, which is a part of the source
 	upvalueNameBytes = 24
 )
@@ -47,25 +46,158 @@ const (
 // breathEvery is how many values are looked at between two questions to the host.
 const breathEvery = 1 << 13
 
-// maxMeterDepth is how deep the meter follows values before it puts one aside.
-const maxMeterDepth = 64
+// Meter adds up the bytes of what can be reached from some values, a few values at a time. Between
+// two steps code may run: what changes meanwhile is missed or, in a table, looked at twice.
+//
+// What only the host can change does not count: tables that are ReadOnly with their keys and
+// functions of Go, and code that no script has loaded.
+type Meter struct {
+	Bytes int // so far
 
-// meter adds up what is reachable.
-type meter struct {
-	bytes  int
-	turns  int // until the host is asked
-	budget *Budget
-	seen   addressSet
-	depth  int
-	todo   []Value // seen, but not what they refer to
-	weak   []weakTable
+	turns int // of the step that are left
+	seen  addressSet
+	long  map[uintptr]int // lengths of long strings by the 16 bytes where they begin
+	todo  []place         // what was met and not looked at, innermost last
+	weak  []*Table
 }
 
-// weakTable is a table whose keys, values or both do not keep objects alive: the letters k and v of
-// its metatable's __mode.
-type weakTable struct {
-	*Table
-	keys, values bool
+// place is an object, and for a table the entry at which to go on.
+type place struct {
+	Value
+	at int
+}
+
+// Visit adds a value. What it refers to is added by Step.
+func (m *Meter) Visit(v Value) {
+	if m.isNew(v) {
+		m.todo = append(m.todo, place{Value: v})
+	}
+}
+
+// isNew counts a string. It reports whether v is an object that was not met before.
+func (m *Meter) isNew(v Value) bool {
+	if v.n >= minNumber || v.n <= bitsTrue {
+		return false
+	}
+	if v.IsString() {
+		m.string(v)
+		return false
+	}
+	return m.seen.add(v.address())
+}
+
+// string adds a string. Allocations are multiples of 16 bytes or share 16 bytes. A long string is
+// told by its length as well, since a short one may be its beginning.
+func (m *Meter) string(v Value) {
+	n := v.Len()
+	if n < longString {
+		if n > 0 && m.seen.add(v.address()) {
+			m.Bytes += (n + 15) &^ 15
+		}
+		return
+	}
+	if m.long == nil {
+		m.long = map[uintptr]int{}
+	}
+	at := v.address() >> 4
+	if known := m.long[at]; n > known {
+		m.long[at] = n
+		m.Bytes += (n+15)&^15 - (known+15)&^15
+	}
+}
+
+// Step looks at n values, or at some more. It reports whether there are no others.
+func (m *Meter) Step(n int) (done bool) {
+	for m.turns = n; m.turns > 0; m.turns-- {
+		last := len(m.todo) - 1
+		if last < 0 {
+			return true
+		}
+		p := m.todo[last]
+		m.todo = m.todo[:last]
+		switch p.n {
+		case bitsTable:
+			m.table(p.table(), p.at)
+		case bitsClosure:
+			m.closure(p.closure())
+		case bitsThread:
+			m.thread(p.Thread())
+		default:
+			m.Bytes += nativeBytes
+			if n := p.Native(); n != nil {
+				for _, v := range n.Holds {
+					m.Visit(v)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// table looks at the entries of a table from one on. When it meets an object, or the step ends, it
+// puts the rest aside: so what waits is little, unless tables are nested deeply.
+func (m *Meter) table(t *Table, from int) {
+	if t.ReadOnly {
+		m.sealed(t)
+		return
+	}
+	keys, values := t.isWeak()
+	if from == 0 {
+		m.Bytes += t.Bytes()
+		if t.Metatable != nil {
+			m.Visit(TableValue(t.Metatable))
+		}
+		if keys || values {
+			m.weak = append(m.weak, t)
+		}
+	}
+	size := len(t.array) + len(t.nodes)
+	for i := from; i < size; i++ {
+		k, v := t.live(i)
+		newKey, newValue := !keys && m.isNew(k), !values && m.isNew(v)
+		if m.turns--; m.turns > 0 && !newKey && !newValue {
+			continue
+		}
+		if i+1 < size {
+			m.todo = append(m.todo, place{TableValue(t), i + 1})
+		}
+		if newKey {
+			m.todo = append(m.todo, place{Value: k})
+		}
+		if newValue {
+			m.todo = append(m.todo, place{Value: v})
+		}
+		return
+	}
+}
+
+// sealed looks at a table that scripts cannot change. It may hold tables that they can, such as
+// KEYS.
+func (m *Meter) sealed(t *Table) {
+	if t.Metatable != nil {
+		m.Visit(TableValue(t.Metatable))
+	}
+	for i, _, v := t.NextIndex(0); i != 0; i, _, v = t.NextIndex(i) {
+		if v.Native() != nil {
+			m.seen.add(v.address()) // weak tables keep it
+		} else {
+			m.Visit(v)
+		}
+	}
+}
+
+// live returns the value at a place of the table, and its key if it is a node. Both are nil if it
+// is a node without a value, and then its key is forgotten.
+func (t *Table) live(i int) (k, v Value) {
+	if i < len(t.array) {
+		return Nil, t.array[i]
+	}
+	n := &t.nodes[i-len(t.array)]
+	if n.val.n == bitsNil {
+		n.forget()
+		return Nil, Nil
+	}
+	return n.key, n.val
 }
 
 var (
@@ -73,105 +205,40 @@ var (
 	modeHash = HashString("__mode")
 )
 
-// visit adds a value and what it refers to.
-func (m *meter) visit(v Value) {
-	if m.turns--; m.turns < 0 {
-		m.turns = breathEvery
-		m.budget.breathe()
+// isWeak reports whether keys and values of the table do not keep objects alive: the letters k and
+// v of its metatable's __mode.
+func (t *Table) isWeak() (keys, values bool) {
+	if t.Metatable == nil {
+		return false, false
 	}
-	switch {
-	case v.n >= minNumber || v.n <= bitsTrue:
-	case v.IsString():
-		m.string(v)
-	case !m.seen.add(v.address()):
-	case m.depth == maxMeterDepth:
-		m.todo = append(m.todo, v)
-	default:
-		m.depth++
-		m.object(v)
-		m.depth--
+	mode := t.Metatable.GetStr(modeKey, modeHash)
+	if !mode.IsString() {
+		return false, false
 	}
+	return strings.Contains(mode.Str(), "k"), strings.Contains(mode.Str(), "v")
 }
 
-// object adds an object that was not seen before.
-func (m *meter) object(v Value) {
-	switch v.n {
-	case bitsTable:
-		m.table(v.table())
-	case bitsClosure:
-		m.closure(v.closure())
-	case bitsThread:
-		m.thread(v.Thread())
-	case bitsNative:
-		m.bytes += nativeBytes
-		for _, v := range v.native().Holds {
-			m.visit(v)
-		}
-	default:
-		m.bytes += nativeBytes
-	}
-}
-
-// string adds a string. Allocations are multiples of 16 bytes or share 16 bytes.
-func (m *meter) string(v Value) {
-	if v.Len() > 0 && m.seen.add(v.address()) {
-		m.bytes += (v.Len() + 15) &^ 15
-	}
-}
-
-func (m *meter) table(t *Table) {
-	m.bytes += t.Bytes()
-	t.forget()
-	w := weakTable{Table: t}
-	if t.Metatable != nil {
-		m.visit(TableValue(t.Metatable))
-		if mode := t.Metatable.GetStr(modeKey, modeHash); mode.IsString() {
-			w.keys = strings.Contains(mode.Str(), "k")
-			w.values = strings.Contains(mode.Str(), "v")
-		}
-	}
-	if w.keys || w.values {
-		m.weak = append(m.weak, w)
-	}
-	if !w.values {
-		for _, v := range t.array {
-			m.visit(v)
+// clear removes what is only reachable through weak tables. All else has been met.
+func (m *Meter) clear(t *Table) {
+	keys, values := t.isWeak()
+	if values {
+		for i := range t.array {
+			if m.gone(t.array[i]) {
+				t.array[i] = Nil
+			}
 		}
 	}
 	for i := range t.nodes {
 		n := &t.nodes[i]
-		if n.val.n == bitsNil {
-			continue
-		}
-		if !w.keys {
-			m.visit(n.key)
-		}
-		if !w.values {
-			m.visit(n.val)
-		}
-	}
-}
-
-// clear removes what is only reachable through weak tables. All else has been visited.
-func (m *meter) clear(w weakTable) {
-	if w.values {
-		for i := range w.array {
-			if m.gone(w.array[i]) {
-				w.array[i] = Nil
-			}
-		}
-	}
-	for i := range w.nodes {
-		n := &w.nodes[i]
-		if n.val.n != bitsNil && (w.keys && m.gone(n.key) || w.values && m.gone(n.val)) {
+		if n.val.n != bitsNil && (keys && m.gone(n.key) || values && m.gone(n.val)) {
 			n.val = Nil
 		}
 	}
-	w.forget()
+	t.forget()
 }
 
-// gone reports whether v is an object that was not visited. Strings stay where they are.
-func (m *meter) gone(v Value) bool {
+// gone reports whether v is an object that was not met. Strings stay where they are.
+func (m *Meter) gone(v Value) bool {
 	if v.n >= minNumber || v.n <= bitsTrue {
 		return false
 	}
@@ -182,42 +249,59 @@ func (m *meter) gone(v Value) bool {
 	return !m.seen.has(v.address())
 }
 
-func (m *meter) closure(c *Closure) {
-	m.bytes += closureBytes + 8*len(c.upvalues)
-	m.visit(TableValue(c.env))
+func (m *Meter) closure(c *Closure) {
+	m.Bytes += closureBytes + 8*len(c.upvalues)
+	m.Visit(TableValue(c.env))
 	for _, u := range c.upvalues {
 		if m.seen.add(addressOf(u)) {
-			m.bytes += upvalueBytes - 8
-			m.visit(*u.at)
+			m.Bytes += upvalueBytes - 8
+			m.Visit(*u.at)
 			if u.open != nil {
-				m.visit(ThreadValue(u.open))
+				m.Visit(ThreadValue(u.open))
 			}
 		}
 	}
 	m.function(c.fn)
 }
 
-// function adds code, which may have been compiled by the script.
-func (m *meter) function(f *Function) {
-	if !m.seen.add(addressOf(f)) {
+// function adds code that a script has loaded.
+func (m *Meter) function(f *Function) {
+	if !f.named || !m.seen.add(addressOf(f)) {
 		return
 	}
-	p := f.proto
-	m.bytes += functionBytes + len(f.code)*instrBytes + len(f.constants)*constantBytes +
-		len(p.Locals)*localBytes + len(p.Upvalues)*upvalueNameBytes
-	m.visit(String(f.source))
-	m.visit(String(f.chunk))
+	m.Bytes += f.bytes()
+	m.Visit(String(f.source))
+	m.Visit(String(f.chunk))
 	for _, v := range f.constants {
-		m.visit(v)
+		m.Visit(v)
 	}
 	for _, sub := range f.functions {
 		m.function(sub)
 	}
 }
 
+// CodeBytes returns the estimated size of the function's code, with that of the functions in it.
+// Names and constants that are parts of the source are not counted.
+func (c *Closure) CodeBytes() int { return c.fn.allBytes() }
+
+func (f *Function) allBytes() int {
+	n := f.bytes()
+	for _, sub := range f.functions {
+		n += sub.allBytes()
+	}
+	return n
+}
+
+// bytes returns the size of the function itself.
+func (f *Function) bytes() int {
+	p := f.proto
+	return functionBytes + instrBytes*cap(p.Code) + constantBytes*cap(p.Constants) +
+		subBytes*cap(p.Protos) + upvalueNameBytes*cap(p.Upvalues) + localBytes*cap(p.Locals)
+}
+
 // thread adds a thread. Nothing reads what its stacks hold beyond what is in use, so that goes.
-func (m *meter) thread(t *Thread) {
-	m.bytes += threadBytes + len(t.stack)*valueBytes + len(t.frames)*frameBytes
+func (m *Meter) thread(t *Thread) {
+	m.Bytes += threadBytes + t.bytes()
 	if len(t.stack) == 0 {
 		return // it has ended
 	}
@@ -225,21 +309,21 @@ func (m *meter) thread(t *Thread) {
 	clear(t.stack[used:])
 	clear(t.frames[t.depth:])
 	for _, v := range t.stack[:used] {
-		m.visit(v)
+		m.Visit(v)
 	}
 	for i := range t.frames[:t.depth] {
 		f := &t.frames[i]
 		if f.closure != nil {
-			m.visit(ClosureValue(f.closure))
+			m.Visit(ClosureValue(f.closure))
 		}
 		if f.native != nil {
-			m.visit(NativeValue(f.native))
+			m.Visit(NativeValue(f.native))
 		}
-		m.visit(f.handler)
+		m.Visit(f.handler)
 	}
-	m.visit(t.thrown)
+	m.Visit(t.thrown)
 	if t.resumer != nil {
-		m.visit(ThreadValue(t.resumer))
+		m.Visit(ThreadValue(t.resumer))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,7 @@ func bounded() *lua.State {
 	s := lua.NewState()
 	s.Bound = 2 << 20
 	s.Globals.SetString("pcall", lua.NativeValue(lua.Pcall()))
+	s.Globals.SetString("next", lua.NativeValue(lua.Next()))
 	for name, fn := range map[string]func(t *lua.Thread) int{
 		"setmetatable": func(t *lua.Thread) int {
 			t.Table(1).Metatable = t.Table(2)
@@ -32,15 +34,6 @@ func bounded() *lua.State {
 			return t.Top() - 1
 		},
 		"yield": func(t *lua.Thread) int { return t.Yield() },
-		"next": func(t *lua.Thread) int {
-			k, v, err := t.Table(1).Next(t.Arg(2))
-			if err != nil {
-				t.Error(err.Error())
-			}
-			t.Push(k)
-			t.Push(v)
-			return 2
-		},
 	} {
 		s.Globals.SetString(name, lua.NativeValue(&lua.Native{Name: name, Fn: fn}))
 	}
@@ -138,18 +131,31 @@ func TestGarbage(t *testing.T) {
 func TestDeadTablesAreGarbage(t *testing.T) {
 	s := bounded()
 	s.ReuseTables()
-	heap := func() int {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return int(m.HeapAlloc)
-	}
 	before := heap()
 	require.NoError(t, run(t, s, `
 		local function long(s) for i = 1, 18 do s = s .. s end return s end
 		for i = 1, 50 do local t = {} t[1] = long('x') end`))
 	require.Less(t, heap()-before, 3*s.Bound)
 	runtime.KeepAlive(s)
+}
+
+// heap returns how many bytes are in use after a collection.
+func heap() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// TestConcatKeepsWhatCounts checks that a list of short numbers becomes a string without much room
+// behind it.
+func TestConcatKeepsWhatCounts(t *testing.T) {
+	m := newMachine()
+	require.Empty(t, m.run("digits = {} for i = 1, 1e5 do digits[i] = 1 end", "=x"))
+	before := heap()
+	require.Empty(t, m.run("list = {} for i = 1, 20 do list[i] = table.concat(digits) end", "=x"))
+	require.Less(t, heap()-before, 2*20*100_000)
+	runtime.KeepAlive(m)
 }
 
 // TestHiddenMemoryCounts checks that errors that quote long strings, and the table arg, count.
@@ -172,9 +178,111 @@ func TestHiddenMemoryCounts(t *testing.T) {
 	}
 }
 
+// TestNothingOutlivesItsRun checks that Reset clears all that a run has left on the stack.
+func TestNothingOutlivesItsRun(t *testing.T) {
+	const n = 20
+	for name, leave := range map[string]func(t *lua.Thread) int{
+		"popped":  func(t *lua.Thread) int { t.Pop(); t.SetTop(0); return 0 },
+		"dropped": func(t *lua.Thread) int { t.SetTop(0); return 0 },
+		"stored":  func(t *lua.Thread) int { t.PopElement(lua.NewTable(0, 0), 1); return 0 },
+		"thrown":  func(t *lua.Thread) int { return t.Throw(lua.Nil) },
+		"raised":  func(t *lua.Thread) int { t.Error("no"); return 0 },
+	} {
+		s := bounded()
+		freed := make(chan bool, n)
+		s.Globals.SetString("leave", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
+			for range n {
+				tab := lua.NewTable(0, 0)
+				runtime.AddCleanup(tab, func(bool) { freed <- true }, true)
+				t.Push(lua.TableValue(tab))
+			}
+			return leave(t)
+		}}))
+		require.NoError(t, run(t, s, "pcall(leave)"))
+		s.Reset()
+		runtime.GC()
+		for range n {
+			select {
+			case <-freed:
+			case <-time.After(time.Minute):
+				require.Fail(t, "a value outlives its run", name)
+			}
+		}
+		runtime.KeepAlive(s)
+	}
+}
+
+// TestTrim checks that what is kept between runs counts, and that Trim gives it back.
+func TestTrim(t *testing.T) {
+	s := bounded()
+	fresh := s.StackBytes()
+	require.NoError(t, run(t, s, `
+		local list = {}
+		for i = 1, 10 do list[i] = create(function() end) end
+		for i = 1, 10 do resume(list[i]) end
+		local function f(n) if n > 0 then return 1 + f(n - 1) end return 0 end f(100)`))
+	s.Reset()
+	const stack, frame = 272 * 16, 64
+	require.Greater(t, s.StackBytes()-fresh, 10*stack+100*frame)
+	s.Trim()
+	require.Equal(t, fresh, s.StackBytes())
+}
+
+// TestNothingGoesOnAfterTheEnd checks that neither a coroutine's end nor a protected call hides
+// that the run has ended.
+func TestNothingGoesOnAfterTheEnd(t *testing.T) {
+	for _, src := range []string{
+		"resume(create(function() stop() end))",
+		"resume(create(function() stop() yield() end))",
+		"resume(create(function() stop() error() end))",
+		"pcall(stop)",
+		"stop()",
+	} {
+		s := bounded()
+		s.Globals.SetString("stop", lua.NativeValue(&lua.Native{Fn: func(*lua.Thread) int {
+			_ = s.End(errors.New("killed"))
+			return 0
+		}}))
+		require.EqualError(t, run(t, s, src), "killed", src)
+	}
+}
+
+// TestResumeWithoutMemory checks that a coroutine which gets no memory for its arguments or results
+// waits or is dead afterwards, and that the thread that resumes it runs.
+func TestResumeWithoutMemory(t *testing.T) {
+	for _, src := range []string{
+		"co = create(function() end) many(function(...) full() resume(co, ...) end)",
+		"co = create(function() many(function(...) full() yield(...) end) end) resume(co)",
+	} {
+		s := bounded()
+		s.Reset()
+		s.Globals.SetString("many", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
+			f := t.Arg(1)
+			t.SetTop(0)
+			t.Push(f)
+			for range 5000 {
+				t.Push(lua.True)
+			}
+			t.Call(5000, 0)
+			return 0
+		}}))
+		s.Globals.SetString("full", lua.NativeValue(&lua.Native{Fn: func(t *lua.Thread) int {
+			s.Bound = 1 // the next growth is too much
+			s.Begin()
+			return 0
+		}}))
+		require.EqualError(t, run(t, s, src), "not enough memory", src)
+		co := s.Globals.GetString("co").Thread()
+		require.Contains(t, []string{"suspended", "dead"}, co.Status())
+		require.Equal(t, s.Main, s.Current())
+		require.Equal(t, "running", s.Main.Status())
+	}
+}
+
 // TestHandlerWithoutMemory checks that an error handler for which there is no room on the stack
 // ends the run, and nothing else.
 func TestHandlerWithoutMemory(t *testing.T) {
+	failures := 0
 	for depth := 1; depth < 200; depth++ {
 		s := bounded()
 		s.Globals.SetString("xpcall", lua.NativeValue(lua.Xpcall()))
@@ -189,8 +297,10 @@ func TestHandlerWithoutMemory(t *testing.T) {
 			xpcall(function() deep(depth) end, function(e) return e end)`)
 		if err != nil {
 			require.EqualError(t, err, "not enough memory")
+			failures++
 		}
 	}
+	require.NotZero(t, failures)
 }
 
 // TestLongWorkTakesTime checks that what takes long in one instruction counts as it should: here,

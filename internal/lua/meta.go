@@ -180,16 +180,6 @@ func (t *Thread) put(o, key, v Value, reg int) bool {
 	return t.raise("loop in settable")
 }
 
-// rawPut does tab[key] = v without metamethods.
-func (t *Thread) rawPut(tab *Table, key, v Value) bool {
-	p := t.slot(tab, key)
-	if p == nil {
-		return false
-	}
-	p.set(v)
-	return true
-}
-
 // slot returns where a table that may be changed has the value of a key. It returns nil if an error
 // is being raised. As in Lua, a key that is missing is added, even if __newindex is called for it.
 func (t *Thread) slot(tab *Table, key Value) *Value {
@@ -206,10 +196,7 @@ func (t *Thread) slot(tab *Table, key Value) *Value {
 		return nil
 	}
 	p, err := tab.slot(key, hash, &t.s.Budget)
-	if err != nil {
-		t.stop(err)
-		return nil
-	}
+	t.goesOn(err)
 	return p
 }
 

@@ -49,6 +49,7 @@ func (t *Thread) protect(n *Native, at, want int, kind frameKind, nested int) ou
 // unwind ends the innermost protected call above a depth with the error that is being raised. It
 // reports whether there was one.
 func (t *Thread) unwind(level int) bool {
+	t.high = max(t.high, t.top) // a function of Go may have pushed values
 	i := t.depth - 1
 	if t.s.Ended() == nil {
 		for i >= level && t.frames[i].kind&frameProtected == 0 {

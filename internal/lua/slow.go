@@ -112,8 +112,8 @@ func (t *Thread) slowSet(in bytecode.Instr, base int) bool {
 // newTable makes a table with the sizes that the instruction has.
 func (t *Thread) newTable(a int, in bytecode.Instr) bool {
 	array, hash := floatingByte(in.B()), floatingByte(in.C())
-	if err := t.s.Grow(tableBytes(array, hash)); err != nil {
-		return t.stop(err)
+	if !t.goesOn(t.s.Grow(tableBytes(array, hash))) {
+		return false
 	}
 	t.stack[a] = TableValue(t.s.parts.table(array, nodesFor(hash)))
 	return true
@@ -134,8 +134,8 @@ func (t *Thread) setList(a, n, first int) bool {
 		n = t.top - a - 1
 	}
 	tab := t.stack[a].table()
-	if err := tab.reserveArray(first+n, &t.s.Budget); err != nil {
-		return t.stop(err)
+	if !t.goesOn(tab.reserveArray(first+n, &t.s.Budget)) {
+		return false
 	}
 	list, from := tab.array[first:first+n], t.stack[a+1:a+1+n]
 	for i := range list {

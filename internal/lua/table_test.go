@@ -293,7 +293,7 @@ func BenchmarkStrings10k(b *testing.B) {
 			build()
 		}
 	})
-	tab := build()
+	tab, t := build(), NewState().Main
 	b.Run("get", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			tab.Get(keys[i%10000])
@@ -301,9 +301,9 @@ func BenchmarkStrings10k(b *testing.B) {
 	})
 	b.Run("traverse", func(b *testing.B) {
 		for b.Loop() {
-			i, k, _, _ := tab.NextFrom(0, Nil)
+			i, k, _ := t.NextFrom(tab, 0, Nil)
 			for i != 0 {
-				i, k, _, _ = tab.NextFrom(i, k)
+				i, k, _ = t.NextFrom(tab, i, k)
 			}
 		}
 	})

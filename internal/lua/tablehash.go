@@ -261,7 +261,7 @@ func (t *Table) rehash(b *Budget, k Value) error {
 			total++
 		}
 		if i%breathEvery == breathEvery-1 {
-			b.breathe()
+			b.Breathe()
 		}
 	}
 	c.add(k)
@@ -309,7 +309,7 @@ func (t *Table) resize(b *Budget, array, hash int) error {
 			t.place(n.key, n.hash).val = n.val
 		}
 		if i%breathEvery == breathEvery-1 {
-			b.breathe()
+			b.Breathe()
 		}
 	}
 	if array == len(old) {

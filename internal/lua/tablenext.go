@@ -63,9 +63,9 @@ func (t *Table) borderBeyond(low int) (n, steps int) {
 	return low, 0
 }
 
-// NextIndex returns a key and its value, and the number at which to continue: 0 begins. After the
-// last key it returns 0. A value of the table may be removed while it is traversed. The numbers are
-// those of one layout: adding a key makes them void.
+// NextIndex returns a key of the table and its value: the first one for 0, and the one that follows
+// for the number that it returned. After the last it returns 0. A value of the table may be removed
+// meanwhile, but adding a key makes the numbers void.
 func (t *Table) NextIndex(i int) (next int, k, v Value) {
 	for ; i < len(t.array); i++ {
 		if t.array[i].n != bitsNil {
@@ -95,7 +95,7 @@ func (t *Table) cursor(k Value, hash uint32) (i int, ok bool) {
 	j := t.position(k, hash)
 	for {
 		n := &t.nodes[j]
-		if RawEqual(n.key, k) || n.key.n>>48 == bitsForgotten>>48 && n.key.n == forgotten(k) {
+		if RawEqual(n.key, k) || n.hash == hash && n.key.n == forgotten(k) {
 			return len(t.array) + int(j) + 1, true
 		}
 		if n.next == 0 {
@@ -118,11 +118,14 @@ func (t *Table) at(i int, k Value) bool {
 	return key.n == k.n && (key.p == k.p || k.n >= minNumber)
 }
 
-// forgotten returns the bits of a key that stands for the object k without keeping it alive: the
-// table had k, but not any more.
+// forgotten returns the bits of a key that stands for k without keeping it alive: the table had k,
+// but not any more. With its hash they tell an object, and almost always a string.
 func forgotten(k Value) uint64 {
-	if k.n >= minNumber {
+	switch {
+	case k.n >= minNumber:
 		return bitsForgotten
+	case k.IsString():
+		return bitsForgotten | bitsLength | uint64(k.Len())
 	}
 	return bitsForgotten | uint64(k.address())
 }
@@ -130,9 +133,14 @@ func forgotten(k Value) uint64 {
 // forget lets go of the objects that were keys and have no value. Next still finds them.
 func (t *Table) forget() {
 	for i := range t.nodes {
-		n := &t.nodes[i]
-		if n.val.n == bitsNil && n.key.p != nil {
-			n.key = Value{n: forgotten(n.key)}
+		if n := &t.nodes[i]; n.val.n == bitsNil {
+			n.forget()
 		}
+	}
+}
+
+func (n *node) forget() {
+	if n.key.p != nil {
+		n.key = Value{n: forgotten(n.key)}
 	}
 }

@@ -92,8 +92,14 @@ func (t *Thread) Return(v Value) int {
 
 // Pop removes the last value and returns it.
 func (t *Thread) Pop() Value {
-	t.top--
+	t.drop(t.top - 1)
 	return t.stack[t.top]
+}
+
+// drop removes the values from a slot on. They stay in the stack until it is cleared.
+func (t *Thread) drop(slot int) {
+	t.high = max(t.high, t.top)
+	t.top = slot
 }
 
 // SetTop makes the number of values n: it drops the last ones or adds nils.
@@ -101,11 +107,31 @@ func (t *Thread) SetTop(n int) {
 	for t.Top() < n {
 		t.Push(Nil)
 	}
-	t.top = t.base + n
+	t.drop(t.base + n)
+}
+
+// pushAll adds values.
+func (t *Thread) pushAll(list []Value) {
+	t.reserve(len(list))
+	t.top += copy(t.stack[t.top:], list)
 }
 
 // reserve makes room for n more values above the top.
 func (t *Thread) reserve(n int) { must(t.fits(t.top + n)) }
+
+// fits makes room for a frame that begins at base, and raises an error if there is none.
+func (t *Thread) fits(base int) bool {
+	need := base + slack
+	if need <= len(t.stack) {
+		return true
+	}
+	size := max(2*len(t.stack), need)
+	if !t.goesOn(t.s.Grow((size - len(t.stack)) * valueBytes)) {
+		return false
+	}
+	t.resize(size)
+	return true
+}
 
 // resize gives the stack another size. Captured variables follow.
 func (t *Thread) resize(size int) {

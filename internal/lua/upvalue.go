@@ -6,7 +6,7 @@ type Upvalue struct {
 	at    *Value
 	own   Value
 	index int     // of the slot, while it is open
-	open  *Thread // that has the slot, which keeps its stack alive; nil: it is closed
+	open  *Thread // that has the slot: its stack counts while at refers to it; nil: none
 	next  *Upvalue
 }
 
@@ -41,8 +41,8 @@ func (t *Thread) close(slot int) {
 func (t *Thread) closure(parent *Closure, base, i int, own bool) (Value, bool) {
 	fn := parent.fn.functions[i]
 	n := len(fn.proto.Upvalues)
-	if err := t.s.Grow(closureBytes + n*upvalueBytes); err != nil {
-		return Nil, t.stop(err)
+	if !t.goesOn(t.s.Grow(closureBytes + n*upvalueBytes)) {
+		return Nil, false
 	}
 	env := parent.env
 	if own {
@@ -78,7 +78,7 @@ func newClosure(fn *Function, env *Table, n int) *Closure {
 // Sizes for the account of memory, in bytes.
 const (
 	valueBytes   = 16
-	frameBytes   = 72
+	frameBytes   = 64
 	closureBytes = 48
 	upvalueBytes = 56 // with the pointer to it
 )

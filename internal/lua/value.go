@@ -47,8 +47,10 @@ const (
 	bitsThread   = 5 << 48
 	bitsUserdata = 6 << 48
 
-	// bitsForgotten and an address are a key that a table no longer has: see Table.forget.
+	// bitsForgotten and an address are a key that a table no longer has: see Table.forget. A string
+	// has bitsLength and its length in place of the address.
 	bitsForgotten = 7 << 48
+	bitsLength    = 1 << 47
 
 	// minNumber is the complement of 0xfff8000000000000, the NaN that x86 makes.
 	minNumber = 0x0007ffffffffffff
@@ -148,23 +150,8 @@ func (v Value) TypeName() string { return v.Kind().String() }
 
 // String returns Lua's name of the type.
 func (k Kind) String() string {
-	switch k {
-	case KindNil:
-		return "nil"
-	case KindBool:
-		return "boolean"
-	case KindNumber:
-		return "number"
-	case KindString:
-		return "string"
-	case KindTable:
-		return "table"
-	case KindThread:
-		return "thread"
-	case KindUserdata:
-		return "userdata"
-	}
-	return "function"
+	return [...]string{"nil", "boolean", "number", "string", "table", "function", "function",
+		"thread", "userdata"}[k]
 }
 
 // IsNil reports whether v is nil.
@@ -263,12 +250,6 @@ func (v *Value) set(w Value) {
 	}
 	*v = w
 }
-
-// Identity tells tables, functions and threads apart. It keeps what it refers to.
-type Identity struct{ p unsafe.Pointer }
-
-// Identity returns what identifies a table, a function or a thread.
-func (v Value) Identity() Identity { return Identity{v.p} }
 
 // address identifies what v refers to, for the hash of a table and for tostring.
 func (v Value) address() uintptr { return uintptr(v.p) }

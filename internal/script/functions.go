@@ -249,7 +249,7 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, o LoadOptions) 
 	if err != nil {
 		return nil, LibraryError("Error compiling function: " + err.Error())
 	}
-	l.compiled = codeBytes(fn.Proto())
+	l.compiled = int64(fn.CodeBytes())
 	if err := f.runLibrary(fn); err != nil {
 		return nil, err
 	}

@@ -55,6 +55,10 @@ func NewHost(c Caller, o Options, openers ...Opener) *Host {
 	return h
 }
 
+// scriptOverhead is what a cached script takes beside its text and its code, in bytes: its digest,
+// the record and its places in two maps.
+const scriptOverhead = 400
+
 // machineMemory is the measured size of an environment in bytes, without its stacks.
 const machineMemory = 192 << 10
 
@@ -167,7 +171,7 @@ func (h *Host) compileScript(body string) (*Script, error) {
 		return nil, CompileError("Error compiling script (new function): " + err.Error())
 	}
 	sc.fn = lua.ClosureValue(fn)
-	sc.bytes = scriptOverhead + int64(len(body)) + codeBytes(fn.Proto())
+	sc.bytes = scriptOverhead + int64(len(body)+fn.CodeBytes())
 	return sc, nil
 }
 

@@ -100,7 +100,7 @@ func (s *State) errorReply(t *lua.Thread) int {
 	if !ok {
 		return push(t, s.libError(t, "wrong number or type of arguments"))
 	}
-	str = strings.TrimPrefix(cString(str), "-")
+	str = strings.TrimPrefix(lua.CString(str), "-")
 	s.debug.fails("-" + str)
 	code, msg, ok := strings.Cut(str, " ")
 	if !ok {

@@ -157,5 +157,3 @@ func display(v lua.Value) string {
 	}
 	return lua.ObjectName(v)
 }
-
-func cString(s string) string { s, _, _ = strings.Cut(s, "\x00"); return s }

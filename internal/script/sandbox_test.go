@@ -34,8 +34,8 @@ type world struct {
 	t      *testing.T
 	shared map[*lua.Table]string // all tables of the library, with the path to each
 	before string
-	seen   map[lua.Identity]string // values that a script got hold of, with how
-	tables []lua.Value             // those that are tables
+	seen   map[lua.Value]string // values that a script got hold of, with how
+	tables []lua.Value          // those that are tables
 	funcs  []lua.Value
 	how    string
 	by     *lua.Native         // the function being called
@@ -46,7 +46,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, s *State) *world {
-	w := &world{State: s, t: t, shared: map[*lua.Table]string{}, seen: map[lua.Identity]string{},
+	w := &world{State: s, t: t, shared: map[*lua.Table]string{}, seen: map[lua.Value]string{},
 		made: map[*lua.Native]int{}}
 	w.reach(s.L.Globals, "_G")
 	w.reach(s.L.Strings, "string metatable")
@@ -101,10 +101,10 @@ func (w *world) get(v lua.Value, how string) {
 	default:
 		return
 	}
-	if _, ok := w.seen[v.Identity()]; ok {
+	if _, ok := w.seen[v]; ok {
 		return
 	}
-	w.seen[v.Identity()] = how
+	w.seen[v] = how
 	switch {
 	case v.IsTable():
 		if path, ok := w.shared[v.Table()]; ok {
@@ -166,7 +166,7 @@ func (w *world) attack() {
 			for a := range 8 {
 				for b := range third {
 					w.how = fmt.Sprintf("%s (of %s) with %s and %d, %d", w.by.Name,
-						w.seen[f.Identity()], w.seen[victim.Identity()], a, b)
+						w.seen[f], w.seen[victim], a, b)
 					w.call(f, victim, at(a), at(b))
 					w.call(f, at(a), victim, at(b))
 					w.call(f, at(a), at(b), victim)

@@ -22,7 +22,6 @@
 package script
 
 import (
-	"runtime/metrics"
 	"time"
 
 	"godwit/internal/lua"
@@ -65,11 +64,12 @@ type Opener func(s *lua.State)
 func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State {
 	s := &State{L: lua.NewState(), caller: c, proto: 2, consts: map[string]lua.Value{},
 		keys: newKeys()}
-	s.L.Interrupt = s.interrupt
+	s.L.Interrupt, s.L.Collect = s.interrupt, s.collectGarbage
+	s.L.Sweep = func() { startCollection() }
 	s.L.Hooks = lua.Hooks{ErrorField: "err", Uncaught: s.uncaught, Crashed: s.crashed}
 	s.nonexistent = lua.NativeValue(&lua.Native{Name: "__index", Fn: missing})
 	born := time.Now()
-	std := stdlib.Options{Compile: s.load, Heap: heapBytes,
+	std := stdlib.Options{Compile: s.load, Heap: func() uint64 { n, _ := heapBytes(); return n },
 		Clock: func() float64 { return time.Since(born).Seconds() }}
 	stdlib.OpenBase(s.L, std)
 	stdlib.OpenCoroutine(s.L)
@@ -86,20 +86,13 @@ func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State
 	return s
 }
 
-// heapBytes returns the size of the process's heap.
-func heapBytes() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
-}
-
 // missing raises the error for an unknown global. It is the metamethod __index of the globals.
 func missing(t *lua.Thread) int {
 	name, ok := lua.ToText(t.Arg(2))
 	if !ok {
 		name = t.Arg(2).TypeName()
 	}
-	t.Error("Script attempted to access nonexistent global variable '" + cString(name) + "'")
+	t.Error("Script attempted to access nonexistent global variable '" + lua.CString(name) + "'")
 	return 0
 }
 

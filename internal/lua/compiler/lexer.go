@@ -151,7 +151,7 @@ func (l *lexer) lexToken(c byte) token {
 	switch {
 	case isLetter(c):
 		return l.name()
-	case isDigit(c) || c == '.' && isDigit(l.at(1)):
+	case number.IsDigit(c) || c == '.' && number.IsDigit(l.at(1)):
 		return l.number()
 	case c == '"' || c == '\'':
 		return l.quoted(c)
@@ -204,7 +204,7 @@ func (l *lexer) dot(i int) bool {
 // word skips letters and digits and returns them.
 func (l *lexer) word() string {
 	from := l.pos
-	for l.pos < len(l.src) && (isLetter(l.src[l.pos]) || isDigit(l.src[l.pos])) {
+	for l.pos < len(l.src) && (isLetter(l.src[l.pos]) || number.IsDigit(l.src[l.pos])) {
 		l.pos++
 	}
 	return l.src[from:l.pos]
@@ -220,7 +220,7 @@ func (l *lexer) name() token {
 
 func (l *lexer) number() token {
 	from := l.pos
-	for c := l.at(0); isDigit(c) || c == '.'; c = l.at(0) {
+	for c := l.at(0); number.IsDigit(c) || c == '.'; c = l.at(0) {
 		l.pos++
 	}
 	// C's strchr finds a zero byte too.
@@ -241,5 +241,3 @@ func (l *lexer) number() token {
 
 // isLetter reports whether a name may begin with c.
 func isLetter(c byte) bool { return 'a' <= c|32 && c|32 <= 'z' || c == '_' }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,6 +1,10 @@
 package compiler
 
-import "strings"
+import (
+	"strings"
+
+	"godwit/internal/lua/number"
+)
 
 // This file reads strings. A string without escapes is a part of the source.
 
@@ -75,9 +79,9 @@ func (l *lexer) escape(b []byte, open string) []byte {
 	case c == '\n' || c == '\r':
 		l.newline()
 		return append(b, '\n')
-	case isDigit(c):
+	case number.IsDigit(c):
 		n := 0
-		for i := 0; i < 3 && isDigit(l.at(0)); i++ {
+		for i := 0; i < 3 && number.IsDigit(l.at(0)); i++ {
 			n = n*10 + int(l.at(0)-'0')
 			l.pos++
 		}

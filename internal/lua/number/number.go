@@ -12,9 +12,7 @@ import (
 // Parse reads a number as Lua converts a string: with white space around it. As in C, a zero byte
 // ends s. ok is false if s is no number.
 func Parse(s string) (n float64, ok bool) {
-	if i := strings.IndexByte(s, 0); i >= 0 {
-		s = s[:i]
-	}
+	s, _, _ = strings.Cut(s, "\x00")
 	s = strings.Trim(s, " \t\n\r\v\f")
 	n, size := Prefix(s)
 	return n, size > 0 && size == len(s)
@@ -54,7 +52,8 @@ func unsigned(s string) (n float64, size int) {
 	return word(s)
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+// IsDigit reports whether c is a decimal digit.
+func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // short reads a number of up to 15 digits without an exponent. Its digits and its power of ten are
 // exact, so the quotient is rounded once. The size is 0 if the number is another.
@@ -66,7 +65,7 @@ func short(s string) (n float64, size int) {
 			point = i
 			continue
 		}
-		if !isDigit(c) {
+		if !IsDigit(c) {
 			break
 		}
 		if digits++; digits > 15 {
@@ -92,7 +91,7 @@ func scan(s string, i int, hex bool) int {
 	}
 	for ; i < len(s); i++ {
 		c := s[i]
-		if isDigit(c) || hex && 'a' <= c|32 && c|32 <= 'f' {
+		if IsDigit(c) || hex && 'a' <= c|32 && c|32 <= 'f' {
 			digits++
 		} else if points++; c != '.' || points > 1 {
 			break
@@ -140,4 +139,11 @@ func hasName(s, name string) bool {
 }
 
 // Mod returns a % b as Lua 5.1 computes it: the result has the sign of b.
-func Mod(a, b float64) float64 { return a - float64(math.Floor(a/b)*b) }
+func Mod(a, b float64) float64 {
+	if b > 0 && a >= 0 && a < 1<<53 && b < 1<<53 {
+		if x, y := int64(a), int64(b); float64(x) == a && float64(y) == b {
+			return float64(x % y)
+		}
+	}
+	return a - float64(math.Floor(a/b)*b)
+}

@@ -96,7 +96,7 @@ func (d *jsonDecoder) invalidNumber() bool {
 	}
 	s = strings.TrimPrefix(s, "-")
 	if len(s) >= 2 && s[0] == '0' {
-		return isDigit(s[1]) || s[1]|0x20 == 'x'
+		return number.IsDigit(s[1]) || s[1]|0x20 == 'x'
 	}
 	name := s[:min(len(s), 3)]
 	return strings.EqualFold(name, "inf") || strings.EqualFold(name, "nan")

@@ -80,5 +80,3 @@ func countKeys(t *lua.Thread, tab *lua.Table, limit float64) (pairs, largest int
 	}
 	return pairs, largest
 }
-
-func isDigit(c byte) bool { return c-'0' <= 9 }

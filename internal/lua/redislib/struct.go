@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/number"
 )
 
 const (
@@ -33,11 +34,11 @@ func newStructFormat(t *lua.Thread) structFormat {
 
 // number reads a number at the front of the format. Without one it returns the default.
 func (f *structFormat) number(def int) int {
-	if f.s == "" || !isDigit(f.s[0]) {
+	if f.s == "" || !number.IsDigit(f.s[0]) {
 		return def
 	}
 	n := 0
-	for ; f.s != "" && isDigit(f.s[0]); f.s = f.s[1:] {
+	for ; f.s != "" && number.IsDigit(f.s[0]); f.s = f.s[1:] {
 		f.t.Spend(1)
 		if n = 10*n + int(f.s[0]-'0'); n > math.MaxInt32 {
 			f.t.Error("integral size overflow")
@@ -91,7 +92,7 @@ func (f *structFormat) control(opt byte) {
 	}
 }
 
-func isAlnum(c byte) bool { return isDigit(c) || (c|0x20)-'a' < 26 }
+func isAlnum(c byte) bool { return number.IsDigit(c) || (c|0x20)-'a' < 26 }
 
 func structSize(t *lua.Thread) int {
 	f := newStructFormat(t)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/number"
 )
 
 // This file holds string.format, which has the directives of C's printf.
@@ -90,7 +91,7 @@ func readDirective(t *lua.Thread, f string) (d directive, n int) {
 		d.precision, n = twoDigits(f, n+1)
 	}
 	if n < len(f) {
-		if d.letter = f[n]; isDigit(d.letter) {
+		if d.letter = f[n]; number.IsDigit(d.letter) {
 			t.Error("invalid format (width or precision too long)")
 		}
 		n++
@@ -98,11 +99,9 @@ func readDirective(t *lua.Thread, f string) (d directive, n int) {
 	return d, n
 }
 
-func isDigit(c byte) bool { return c-'0' <= 9 }
-
 // twoDigits reads a number of at most two digits at i.
 func twoDigits(f string, i int) (n, end int) {
-	for end = i; end < len(f) && end < i+2 && isDigit(f[end]); end++ {
+	for end = i; end < len(f) && end < i+2 && number.IsDigit(f[end]); end++ {
 		n = 10*n + int(f[end]-'0')
 	}
 	return n, end

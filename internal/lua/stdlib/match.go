@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"godwit/internal/lua"
+	"godwit/internal/lua/number"
 )
 
 // This file matches the patterns of Lua 5.1 (reference manual, 5.4.1) by backtracking over bytes.
@@ -129,7 +130,7 @@ func (m *matcher) match(s, p, depth int) int {
 			return s
 		}
 		end := m.classEnd(p)
-		if c := m.pat[end-1]; m.pat[p] == '%' && (c == 'b' || c == 'f' || isDigit(c)) {
+		if c := m.pat[end-1]; m.pat[p] == '%' && (c == 'b' || c == 'f' || number.IsDigit(c)) {
 			if s, p = m.special(s, p+1); s < 0 {
 				return -1
 			}
