@@ -218,10 +218,7 @@ func (t *Thread) pushMeta(list ...Value) (at int, ok bool) {
 	if !t.fits(at) {
 		return 0, false
 	}
-	to := t.stack[at : at+len(list)]
-	for i, v := range list { // few: faster than copy
-		to[i] = v
-	}
+	copy(t.stack[at:], list)
 	t.top = at + len(list)
 	t.high = max(t.high, t.top)
 	return at, true
