@@ -176,9 +176,9 @@ func (e *encoder) table(t *lua.Table, depth int) {
 	}
 	switch kind, v := e.s.formOf(t); kind {
 	case formError:
-		e.s.fail(e.w, cString(v.Str()), e.s.keys.counted.of(t).Kind() == lua.KindBool)
+		e.s.fail(e.w, lua.CString(v.Str()), e.s.keys.counted.of(t).Kind() == lua.KindBool)
 	case formStatus:
-		e.w.Simple(cString(v.Str()))
+		e.w.Simple(lua.CString(v.Str()))
 	case formDouble:
 		e.w.Double(v.Num())
 	case formMap, formSet:

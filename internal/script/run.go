@@ -119,13 +119,13 @@ func (s *State) errorText(v lua.Value) (msg string, counted bool) {
 		return err.Error(), false
 	}
 	if t == nil {
-		return "ERR " + cString(display(v)), false
+		return "ERR " + lua.CString(display(v)), false
 	}
 	msg, ok := lua.ToText(text)
 	if !ok {
 		msg = "ERR unknown error"
 	}
-	return cString(msg), known.Kind() == lua.KindBool
+	return lua.CString(msg), known.Kind() == lua.KindBool
 }
 
 // errorField returns a field of an error, metamethods included. It is nil if they fail.
