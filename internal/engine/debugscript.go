@@ -52,12 +52,17 @@ type console struct {
 
 // Write implements io.Writer.
 func (c *console) Write(b []byte) (n int, err error) {
-	for end := time.Now().Add(readPatience); ; {
+	end := time.Now().Add(readPatience)
+	for {
 		m, err := c.conn.Write(b[n:])
-		c.used = time.Now()
+		if c.used = time.Now(); m > 0 {
+			end = c.used.Add(readPatience)
+		}
 		switch n += m; {
-		case err == nil:
+		case n == len(b):
 			return n, nil
+		case err == nil:
+			continue
 		case !errors.Is(err, os.ErrDeadlineExceeded) || c.used.After(end):
 			return n, io.EOF
 		}

@@ -2,6 +2,8 @@ package lua
 
 import (
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"godwit/internal/crash"
@@ -199,14 +201,28 @@ func (b *Budget) Breathe() {
 }
 
 // aside does work that takes long and touches nothing of the State. Another goroutine does it, so
-// that the host can be asked meanwhile whether to go on. If not, the run ends after the work.
+// that the host can be asked meanwhile whether to go on. If not, the run ends after the work. If
+// the work panics, aside does.
 func (b *Budget) aside(work func()) {
 	done := make(chan struct{})
+	var fault any
 	go func() {
 		defer crash.Guard("work for a script")()
+		defer close(done)
+		defer func() {
+			if v := recover(); v != nil {
+				fault = fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
+		}()
 		work()
-		close(done)
 	}()
+	if b.Wait(done); fault != nil {
+		panic(fault)
+	}
+}
+
+// Wait waits for something that goes on beside the run, and asks the host meanwhile.
+func (b *Budget) Wait(done <-chan struct{}) {
 	for {
 		select {
 		case <-done:

@@ -299,7 +299,8 @@ func (f *Function) bytes() int {
 		subBytes*cap(p.Protos) + upvalueNameBytes*cap(p.Upvalues) + localBytes*cap(p.Locals)
 }
 
-// thread adds a thread. Nothing reads what its stacks hold beyond what is in use, so that goes.
+// thread adds a thread. Nothing reads what its stacks hold beyond what is in use, so that goes, and
+// what registers referred to before they became numbers.
 func (m *Meter) thread(t *Thread) {
 	m.Bytes += threadBytes + t.bytes()
 	if len(t.stack) == 0 {
@@ -308,8 +309,9 @@ func (m *Meter) thread(t *Thread) {
 	used := min(t.scratch(), len(t.stack))
 	clear(t.stack[used:])
 	clear(t.frames[t.depth:])
-	for _, v := range t.stack[:used] {
-		m.Visit(v)
+	for i := range t.stack[:used] {
+		t.stack[i].release()
+		m.Visit(t.stack[i])
 	}
 	for i := range t.frames[:t.depth] {
 		f := &t.frames[i]

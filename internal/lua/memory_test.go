@@ -158,6 +158,33 @@ func TestConcatKeepsWhatCounts(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
+// TestRegistersKeepNothing checks that registers which have become numbers, booleans or nil do not
+// keep what they held before beyond the next measure.
+func TestRegistersKeepNothing(t *testing.T) {
+	for _, change := range []string{"s = #s", "s = not s", "s = 1 s = s + 1",
+		"for i = 1, 2 do s = i end", "s = nil"} {
+		s := bounded()
+		held := 0
+		s.Globals.SetString("deepest", lua.NativeValue(&lua.Native{Fn: func(*lua.Thread) int {
+			s.Live()
+			held = heap()
+			return 0
+		}}))
+		before := heap()
+		require.NoError(t, run(t, s, `
+			local function f(n)
+				local s = 'x'
+				for i = 1, 15 do s = s .. s end
+				`+change+`
+				if n > 0 then f(n - 1) else deepest() end
+				return s
+			end
+			f(200)`), change)
+		require.Less(t, held-before, 2*s.Bound, change)
+		runtime.KeepAlive(s)
+	}
+}
+
 // TestHiddenMemoryCounts checks that errors that quote long strings, and the table arg, count.
 func TestHiddenMemoryCounts(t *testing.T) {
 	for name, body := range map[string]string{

@@ -251,6 +251,13 @@ func (v *Value) set(w Value) {
 	*v = w
 }
 
+// release lets go of what the pointer of a value without a reference refers to.
+func (v *Value) release() {
+	if v.n >= minNumber || v.n <= bitsTrue {
+		v.p = nil
+	}
+}
+
 // address identifies what v refers to, for the hash of a table and for tostring.
 func (v Value) address() uintptr { return uintptr(v.p) }
 

@@ -3,7 +3,6 @@ package script
 import (
 	"runtime"
 	"runtime/metrics"
-	"time"
 
 	"godwit/internal/crash"
 )
@@ -25,15 +24,7 @@ func (s *State) collectGarbage(most int) {
 	if objects, live := heapBytes(); int(objects)-int(live) <= most {
 		return
 	}
-	done := startCollection()
-	for {
-		select {
-		case <-done:
-			return
-		case <-time.After(time.Millisecond):
-			s.L.Breathe()
-		}
-	}
+	s.L.Wait(startCollection())
 }
 
 // startCollection makes Go's collector run and does not wait for it.

@@ -88,15 +88,23 @@ func (m *meter) spend(bytes int) bool {
 	return m.left >= 0
 }
 
-// value measures a value. Each takes four bytes or more.
+// Bytes of a reply, at most: a line that holds an integer, and a double as a string.
+const (
+	lineBytes   = 23
+	doubleBytes = 32
+)
+
+// value measures a value.
 func (m *meter) value(v lua.Value, depth int) bool {
-	switch {
+	switch n := v.Num(); {
 	case v.IsString():
-		return m.spend(v.Len() + 6)
+		return m.spend(v.Len() + lineBytes)
 	case v.IsTable():
 		return m.table(v.Table(), depth)
+	case v.IsNumber() && n > -1e6 && n < 1e6:
+		return m.spend(10)
 	}
-	return m.spend(4)
+	return m.spend(lineBytes)
 }
 
 func (m *meter) table(t *lua.Table, depth int) bool {
@@ -110,22 +118,23 @@ func (m *meter) table(t *lua.Table, depth int) bool {
 	case formMap, formSet:
 		return m.entries(v.Table(), kind == formMap, depth)
 	case formVerbatim:
-		return m.spend(m.s.keys.str.of(v.Table()).Len() + 6)
+		return m.spend(m.s.keys.str.of(v.Table()).Len() + lineBytes)
+	case formDouble:
+		return m.spend(doubleBytes)
 	}
 	return m.value(v, depth)
 }
 
 func (m *meter) array(t *lua.Table, depth int) bool {
-	for i := 1; m.spend(4); i++ {
+	for i := 1; ; i++ {
 		v := t.GetInt(i)
 		if v.IsNil() {
-			return true
+			return m.spend(lineBytes)
 		}
 		if !m.value(v, depth+1) {
-			break
+			return false
 		}
 	}
-	return false
 }
 
 func (m *meter) entries(t *lua.Table, values bool, depth int) bool {
@@ -134,7 +143,7 @@ func (m *meter) entries(t *lua.Table, values bool, depth int) bool {
 			return false
 		}
 	}
-	return m.spend(4)
+	return m.spend(lineBytes)
 }
 
 // encoder writes a script's result.

@@ -67,21 +67,24 @@ func NewFunctions(c Caller, o Options, openers ...Opener) *Functions {
 func (f *Functions) roots(visit func(lua.Value)) {
 	visit(lua.TableValue(f.loadEnv))
 	if f.loading != nil {
-		f.loading.callbacks(visit)
+		f.loading.holds(visit)
 	}
 	for _, set := range []*LibrarySet{&f.LibrarySet, f.joining} {
 		if set == nil {
 			continue
 		}
 		for _, l := range set.libraries {
-			l.callbacks(visit)
+			l.holds(visit)
 		}
 	}
 }
 
-func (l *Library) callbacks(visit func(lua.Value)) {
+// holds calls visit for what the functions of the library are and hold.
+func (l *Library) holds(visit func(lua.Value)) {
 	for _, fn := range l.Functions {
 		visit(fn.callback)
+		visit(lua.String(fn.Name))
+		visit(lua.String(fn.Description))
 	}
 }
 
@@ -94,13 +97,14 @@ func (f *Functions) registerFunction(t *lua.Thread) int {
 	msg := ""
 	switch t.Top() {
 	case 1:
-		msg = fn.fromTable(t.Arg(1).Table())
+		msg = fn.fromTable(t, t.Arg(1).Table())
 	case 2:
-		msg = fn.fromArgs(t.Arg(1), t.Arg(2))
+		msg = fn.fromArgs(t, t.Arg(1), t.Arg(2))
 	default:
 		msg = "wrong number of arguments to redis.register_function"
 	}
 	if msg == "" {
+		t.Spend(1 + len(f.loading.Functions)) // it compares the names
 		if err := f.loading.register(fn); err != nil {
 			msg = err.Error()
 		}
@@ -111,16 +115,27 @@ func (f *Functions) registerFunction(t *lua.Thread) int {
 	return 0
 }
 
-// toString returns a copy of a string, or of a number as text.
-func toString(v lua.Value) (string, bool) {
+// toString returns a copy of a string, or of a number as text. It is accounted for.
+func toString(t *lua.Thread, v lua.Value) (string, bool) {
 	str, ok := lua.ToText(v)
+	t.Grow(len(str))
 	return strings.Clone(str), ok
 }
 
+// toWord returns a string, or a number as text, in lower case. One that is longer than all words
+// that mean something stays as it is.
+func toWord(v lua.Value) (string, bool) {
+	str, ok := lua.ToText(v)
+	if len(str) < 64 {
+		str = strings.ToLower(str)
+	}
+	return str, ok
+}
+
 // fromArgs reads a name and a callback. It returns an error text or "".
-func (fn *Function) fromArgs(name, callback lua.Value) string {
+func (fn *Function) fromArgs(t *lua.Thread, name, callback lua.Value) string {
 	var ok bool
-	if fn.Name, ok = toString(name); !ok {
+	if fn.Name, ok = toString(t, name); !ok {
 		return "first argument to redis.register_function must be a string"
 	}
 	if fn.callback = callback; !callback.IsFunction() {
@@ -129,22 +144,22 @@ func (fn *Function) fromArgs(name, callback lua.Value) string {
 	return ""
 }
 
-// fromTable reads named arguments. t may be nil. It returns an error text or "".
-func (fn *Function) fromTable(t *lua.Table) string {
-	if t == nil {
+// fromTable reads named arguments. args may be nil. It returns an error text or "".
+func (fn *Function) fromTable(t *lua.Thread, args *lua.Table) string {
+	if args == nil {
 		return "calling redis.register_function with a single argument is only applicable to Lua " +
 			"table (representing named arguments)."
 	}
 	named := false
-	for i, k, v := t.NextIndex(0); i != 0; i, k, v = t.NextIndex(i) {
-		key, ok := toString(k)
+	for i, k, v := args.NextIndex(0); i != 0; i, k, v = args.NextIndex(i) {
+		key, ok := toWord(k)
 		if !ok {
 			return "named argument key given to redis.register_function is not a string"
 		}
-		if msg := fn.named(strings.ToLower(key), v); msg != "" {
+		if msg := fn.named(t, key, v); msg != "" {
 			return msg
 		}
-		named = named || strings.EqualFold(key, "function_name")
+		named = named || key == "function_name"
 	}
 	switch {
 	case !named:
@@ -156,15 +171,15 @@ func (fn *Function) fromTable(t *lua.Table) string {
 }
 
 // named reads an argument by its name. It returns an error text or "".
-func (fn *Function) named(name string, v lua.Value) string {
+func (fn *Function) named(t *lua.Thread, name string, v lua.Value) string {
 	var ok bool
 	switch name {
 	case "function_name":
-		if fn.Name, ok = toString(v); !ok {
+		if fn.Name, ok = toString(t, v); !ok {
 			return "function_name argument given to redis.register_function must be a string"
 		}
 	case "description":
-		if fn.Description, fn.Described = toString(v); !fn.Described {
+		if fn.Description, fn.Described = toString(t, v); !fn.Described {
 			return "description argument given to redis.register_function must be a string"
 		}
 	case "callback":
@@ -176,7 +191,7 @@ func (fn *Function) named(name string, v lua.Value) string {
 			return "flags argument to redis.register_function must be a table representing " +
 				"function flags"
 		}
-		if fn.Flags, ok = readFlags(v.Table()); !ok {
+		if fn.Flags, ok = readFlags(t, v.Table()); !ok {
 			return "unknown flag given"
 		}
 	default:
@@ -185,14 +200,15 @@ func (fn *Function) named(name string, v lua.Value) string {
 	return ""
 }
 
-func readFlags(t *lua.Table) (flags Flags, ok bool) {
+func readFlags(t *lua.Thread, list *lua.Table) (flags Flags, ok bool) {
 	for i := 1; ; i++ {
-		v := t.GetInt(i)
+		t.Spend(1)
+		v := list.GetInt(i)
 		if v.IsNil() {
 			return flags, true
 		}
-		name, isString := lua.ToText(v)
-		f := FlagOf(strings.ToLower(name))
+		name, isString := toWord(v)
+		f := FlagOf(name)
 		if !isString || f == 0 {
 			return 0, false
 		}

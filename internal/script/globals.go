@@ -44,7 +44,7 @@ func (s *State) arrange() {
 func errorHandler(t *lua.Thread) int {
 	tab := t.Arg(1).Table()
 	if tab == nil {
-		tab = errorTable(t, "ERR "+display(t.Arg(1)))
+		tab = errorTable(t, "ERR ", display(t.Arg(1)))
 	}
 	if source, line, ok := t.Position(1); ok && !tab.ReadOnly {
 		tab.SetString("source", lua.String("@"+source))

@@ -33,7 +33,7 @@ func (f *Functions) Count() {
 		}
 		k.meter, k.ticks, k.stale, k.set = new(lua.Meter), 0, false, f.memory
 		for _, l := range f.libraries {
-			l.callbacks(k.meter.Visit)
+			l.holds(k.meter.Visit)
 		}
 	}
 	k.ticks++

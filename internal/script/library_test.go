@@ -49,3 +49,20 @@ func TestLibrariesAreBounded(t *testing.T) {
 		require.Equal(t, 3, loaded)
 	}
 }
+
+// TestRegisteringIsBounded checks that what libraries register counts, and takes time.
+func TestRegisteringIsBounded(t *testing.T) {
+	for _, c := range []struct{ each, want string }{
+		{"description = d", "not enough memory"},
+		{"[d] = 1", "unknown argument given"},
+		{"flags = flags", "FUNCTION LOAD timeout"},
+	} {
+		f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
+		f.L.Bound = 16 << 20
+		_, err := f.Load([]byte("#!lua name=l\nlocal d, flags = ('x'):rep(2^20), {} "+
+			"for i = 1, 5e5 do flags[i] = 'no-writes' end for i = 1, 1000 do "+
+			"redis.register_function{function_name = 'f'..i, callback = function() end, "+
+			c.each+"} end"), LoadOptions{})
+		require.ErrorContains(t, err, c.want)
+	}
+}

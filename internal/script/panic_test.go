@@ -92,15 +92,21 @@ func TestPanicOfLibrary(t *testing.T) {
 	for _, src := range []string{
 		"fault()", "pcall(fault) return 1", "while true do pcall(fault) end",
 		"pcall(coroutine.wrap(function() fault() end)) return 1",
+		"beside()", "while true do pcall(beside) end",
 	} {
 		c := &faulty{}
 		h := script.NewHost(c, script.Options{}, redislib.Open, func(s *lua.State) {
 			s.Globals.SetString("fault", lua.NativeValue(&lua.Native{Name: "fault",
 				Fn: func(*lua.Thread) int { panic("fault") }}))
+			s.Globals.SetString("beside", lua.NativeValue(&lua.Native{Name: "beside",
+				Fn: func(t *lua.Thread) int {
+					t.Aside(lua.LongWork, func() { panic("fault") })
+					return 0
+				}}))
 		})
 		require.Contains(t, eval(t, h, src), "-ERR internal error\r\n", src)
 		require.Len(t, c.reported, 1, src)
-		require.Equal(t, "fault", c.reported[0].Value, src)
+		require.Contains(t, c.reported[0].Value, "fault", src)
 		require.Equal(t, ":1\r\n", eval(t, h, "return select(2, pcall(function() return 1 end))"),
 			src)
 	}

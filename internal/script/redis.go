@@ -66,17 +66,17 @@ func (s *State) scriptAPI(t *lua.Table) *lua.Table {
 }
 
 // errorTable returns an error as scripts see it. The text includes the code, without '-'.
-func errorTable(t *lua.Thread, msg string) *lua.Table {
-	t.Grow(len(msg))
+func errorTable(t *lua.Thread, msg ...string) *lua.Table {
+	text := t.Join(msg...)
 	tab := t.NewTable(0, 1)
-	tab.SetString("err", lua.String(msg))
+	tab.SetString("err", text)
 	return tab
 }
 
 // libError returns an error of a function in the table redis, without a code.
 func (s *State) libError(t *lua.Thread, msg string) lua.Value {
 	s.debug.fails(msg)
-	return lua.TableValue(errorTable(t, "ERR "+msg))
+	return lua.TableValue(errorTable(t, "ERR ", msg))
 }
 
 // refuse raises an error of a function in the table redis.
@@ -106,7 +106,7 @@ func (s *State) errorReply(t *lua.Thread) int {
 	if !ok {
 		code, msg = "ERR", code // every error has a code
 	}
-	return push(t, lua.TableValue(errorTable(t, code+" "+strings.Trim(msg, "\r\n"))))
+	return push(t, lua.TableValue(errorTable(t, code, " ", strings.Trim(msg, "\r\n"))))
 }
 
 func (s *State) statusReply(t *lua.Thread) int {

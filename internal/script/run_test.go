@@ -23,6 +23,9 @@ func TestReplyBounds(t *testing.T) {
 		"local t, s = {}, ('x'):rep(1e6) for i = 1, 100 do t[i] = s end return t",
 		"local t, s = {}, ('x'):rep(1e6) for i = 1, 100 do t[i] = s end return {map = {a = t}}",
 		"local t = {} for i = 1, 24 do t = {t, t} end return t",
+		"local t = {} for i = 1, 1e5 do t[i] = -2^62 end return {t, t, t, t, t, t, t, t}",
+		"local t = {} for i = 1, 1e4 do t[i] = {double = -1.1e-200 / 3} end local T = {} " +
+			"for i = 1, 60 do T[i] = t end return T",
 		"local t = {} for i = 1, 24 do t = {map = {a = t, b = t}} end return t",
 		"local t = {} for i = 1, 24 do t = {set = {[t] = 1, [{t}] = 1}} end return t",
 	} {

@@ -92,7 +92,7 @@ func missing(t *lua.Thread) int {
 	if !ok {
 		name = t.Arg(2).TypeName()
 	}
-	t.Error("Script attempted to access nonexistent global variable '" + lua.CString(name) + "'")
+	t.Error("Script attempted to access nonexistent global variable '", lua.CString(name), "'")
 	return 0
 }
 

@@ -15,16 +15,26 @@ const (
 	talkPause = 20 * time.Millisecond
 	// talkWrite bounds a write that nobody waits for any more.
 	talkWrite = 10 * time.Second
+	// talkPart is how many bytes are written at a time.
+	talkPart = 16 << 10
 )
 
 // Talk implements engine.Talker. It is called in run, on the reading goroutine.
 func (c *goConn) Talk() io.ReadWriter {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.q.empty() || c.ending || c.dead {
-		return nil
+	// The client may have got a reply that the writer has not taken off the queue yet.
+	for end := time.Now().Add(talkPause); ; time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		idle, over := c.q.empty(), c.ending || c.dead
+		c.mu.Unlock()
+		switch {
+		case over:
+			return nil
+		case idle:
+			return &goTalk{nc: c.nc}
+		case time.Now().After(end):
+			return nil
+		}
 	}
-	return &goTalk{nc: c.nc}
 }
 
 // File implements filer.
@@ -58,10 +68,12 @@ func (t *goTalk) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// Write implements io.Writer. What has begun to be written goes on after the pause, and the next
-// call waits for it: a connection with TLS cannot be used any more after a deadline.
+// Write implements io.Writer, but for a long text, of which it writes a part. What has begun to be
+// written goes on after the pause, and the next call waits for it: a connection with TLS cannot be
+// used any more after a deadline.
 func (t *goTalk) Write(b []byte) (int, error) {
 	if t.writing == nil {
+		b := b[:min(len(b), talkPart)]
 		end := make(chan written, 1)
 		t.writing = end
 		_ = t.nc.SetWriteDeadline(time.Now().Add(talkWrite)) // Write shows it

@@ -141,17 +141,14 @@ func tabConcat(t *lua.Thread) int {
 	sep := t.OptString(2, "")
 	tab := t.Table(1)
 	from, to := optCInt(t, 3, 1), optCInt(t, 4, t.Len(tab))
-	size := concatSize(t, tab, sep, from, to)
-	b := make([]byte, 0, size)
-	if size < lua.LongWork {
-		b = appendElements(b, tab, sep, from, to)
+	b := t.Buffer()
+	b.Reserve(concatSize(t, tab, sep, from, to))
+	if cap(b.B) < lua.LongWork {
+		b.B = appendElements(b.B, tab, sep, from, to)
 	} else {
-		b = appendAside(t, b, tab, sep, from, to)
+		appendAside(&b, tab, sep, from, to)
 	}
-	if len(b) < size-size/8 { // numbers were shorter
-		return t.Return(t.Copy(lua.Bytes(b).Str()))
-	}
-	return t.Return(lua.Bytes(b))
+	return t.Return(b.End())
 }
 
 // appendElements appends strings and numbers with a separator.
@@ -169,16 +166,14 @@ func appendElements(b []byte, tab *lua.Table, sep string, from, to int) []byte {
 	return b
 }
 
-func appendAside(t *lua.Thread, b []byte, tab *lua.Table, sep string, from, to int) []byte {
-	t.Aside(cap(b), func() { b = appendElements(b, tab, sep, from, to) })
-	return b
+func appendAside(b *lua.Buffer, tab *lua.Table, sep string, from, to int) {
+	b.T.Aside(cap(b.B), func() { b.B = appendElements(b.B, tab, sep, from, to) })
 }
 
 // maxNumber is enough for a number as text.
 const maxNumber = 24
 
-// concatSize returns how long the elements and what separates them are at most. It accounts for
-// that.
+// concatSize returns how long the elements and what separates them are at most.
 func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 	size := 0
 	for i := from; i <= to && size <= lua.MaxString; i++ {
@@ -197,6 +192,5 @@ func concatSize(t *lua.Thread, tab *lua.Table, sep string, from, to int) int {
 			size += len(sep)
 		}
 	}
-	t.Grow(size)
 	return size
 }
