@@ -35,7 +35,7 @@ func (p *slowPeer) Write(b []byte) (int, error) {
 // TestConsole checks that a session that waits for its client, to write or to read, lets the server
 // serve others, and what ends it.
 func TestConsole(t *testing.T) {
-	f := newFixture(t, "timeout 1\n")
+	f := newFixture(t, "timeout 1000\n")
 	p := &slowPeer{reads: true}
 	f.c.Conn = p
 	c, ok := f.e.Console(f.c).(*console)
@@ -53,7 +53,7 @@ func TestConsole(t *testing.T) {
 	require.Equal(t, 3, served)
 	require.NoError(t, read(c))
 	require.Equal(t, 4, served)
-	c.used = time.Now().Add(-2 * time.Second)
+	c.used = time.Now().Add(-1001 * time.Second)
 	require.Equal(t, io.EOF, read(c), "an idle client")
 
 	p.reads = false

@@ -309,10 +309,6 @@ func (m *Meter) thread(t *Thread) {
 	used := min(t.scratch(), len(t.stack))
 	clear(t.stack[used:])
 	clear(t.frames[t.depth:])
-	for i := range t.stack[:used] {
-		t.stack[i].release()
-		m.Visit(t.stack[i])
-	}
 	for i := range t.frames[:t.depth] {
 		f := &t.frames[i]
 		if f.closure != nil {
@@ -320,8 +316,13 @@ func (m *Meter) thread(t *Thread) {
 		}
 		if f.native != nil {
 			m.Visit(NativeValue(f.native))
+			t.stack[f.base-1] = Nil // where Lua has the function; anything may be there
 		}
 		m.Visit(f.handler)
+	}
+	for i := range t.stack[:used] {
+		t.stack[i].release()
+		m.Visit(t.stack[i])
 	}
 	m.Visit(t.thrown)
 	if t.resumer != nil {

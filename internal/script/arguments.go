@@ -2,8 +2,8 @@ package script
 
 import "godwit/internal/lua"
 
-// keptArguments bounds the tables of arguments that are kept between runs, in elements.
-const keptArguments = 1 << 10
+// keptArguments bounds the tables of arguments that are kept between runs, in bytes.
+const keptArguments = 16 << 10
 
 // arguments are the tables KEYS and ARGV of scripts. No value that a script makes outlives its run,
 // so nobody keeps the tables or their strings: the next script gets the same tables, and the
@@ -25,7 +25,7 @@ func (a *arguments) set(keys, argv [][]byte) {
 
 // clear lets go of the arguments.
 func (a *arguments) clear(s *State) {
-	if a.keys.Bytes()+a.argv.Bytes() > 16*keptArguments {
+	if a.keys.Bytes()+a.argv.Bytes() > keptArguments {
 		a.init(s)
 		return
 	}

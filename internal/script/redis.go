@@ -148,19 +148,19 @@ func (s *State) log(t *lua.Thread) int {
 	switch {
 	case !ok:
 		return s.refuse(t, "First argument must be a number (log level).")
-	case level < LogDebug || level >= LogWarning+1:
+	case !(level > LogDebug-1 && level < LogWarning+1): // it is cut to an integer
 		return s.refuse(t, "Invalid log level.")
 	}
-	var parts []string
-	room := maxLogged
-	for _, v := range t.Args(2) {
+	var text []byte
+	for i, v := range t.Args(2) {
 		if str, ok := lua.ToText(v); ok {
-			str = str[:min(len(str), room)]
-			room -= len(str)
-			parts = append(parts, str)
+			if i > 0 {
+				text = append(text, ' ')
+			}
+			text = append(text, str[:min(len(str), maxLogged-min(len(text), maxLogged))]...)
 		}
 	}
-	s.caller.Log(int(level), strings.Join(parts, " "))
+	s.caller.Log(int(level), string(text))
 	return 0
 }
 

@@ -13,7 +13,7 @@ import (
 const (
 	// talkPause is how long a conversation waits for the client before others are served.
 	talkPause = 20 * time.Millisecond
-	// talkWrite bounds a write that nobody waits for any more.
+	// talkWrite bounds a write, for which somebody waits or nobody any more.
 	talkWrite = 10 * time.Second
 	// talkPart is how many bytes are written at a time.
 	talkPart = 16 << 10

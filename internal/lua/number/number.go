@@ -125,14 +125,21 @@ func word(s string) (n float64, size int) {
 	case !hasName(s, "nan"):
 		return 0, 0
 	}
-	payload, _, closed := strings.Cut(s[3:], ")")
-	if closed && strings.HasPrefix(payload, "(") && strings.Trim(payload[1:], payloadBytes) == "" {
-		return math.NaN(), 4 + len(payload)
+	if payload, ok := strings.CutPrefix(s[3:], "("); ok {
+		i := 0
+		for i < len(payload) && isPayload(payload[i]) {
+			i++
+		}
+		if i < len(payload) && payload[i] == ')' {
+			return math.NaN(), 5 + i
+		}
 	}
 	return math.NaN(), 3
 }
 
-const payloadBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+func isPayload(c byte) bool {
+	return IsDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
+}
 
 func hasName(s, name string) bool {
 	return len(s) >= len(name) && strings.EqualFold(s[:len(name)], name)

@@ -103,8 +103,10 @@ func (d *jsonDecoder) invalidNumber() bool {
 }
 
 func (d *jsonDecoder) number() {
-	f, size := number.Prefix(d.s[d.pos:min(len(d.s), d.pos+longNumber)])
-	if size > longNumber/2 || f != f { // what was cut off may belong to it
+	piece := d.s[d.pos:min(len(d.s), d.pos+longNumber)]
+	f, size := number.Prefix(piece)
+	// What was cut off may belong to it: digits, or the end of a NaN's payload.
+	if size > longNumber/2 || f != f && strings.HasPrefix(piece[size:], "(") {
 		f, size = d.longNumber(d.s[d.pos:])
 	}
 	if size == 0 {
