@@ -22,7 +22,7 @@ export GODWIT_SEED ?= $(SEED)
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
 	test-repeat soak soak-short lint format check crash replication failover demo-ha bench \
 	bench-quick bench-persist bench-streams bench-replication figures pgo fuzz fuzz-short \
-	oracle clean
+	oracle luadiff clean
 
 all: build
 
@@ -84,6 +84,11 @@ oracle: build ## a million commands compared with Redis 8, fewer with the others
 	bin/oracle -redis valkey9 -n 300000 -seed $(SEED) -godwit bin/godwit-server
 	bin/oracle -redis redis7 -n 300000 -seed $(SEED) -godwit bin/godwit-server
 	$(GO) test ./integration/oracle/followers -count=1 -v -number 100000
+
+luadiff: build ## a million Lua programs compared with lua5.1, fewer with Redis 8 (SEED=n)
+	$(GO) build -o bin/luadiff ./integration/luadiff
+	bin/luadiff -judge lua51 -tested host -n 1000000 -seed $(SEED)
+	bin/luadiff -judge redis8 -tested server -n 100000 -seed $(SEED)
 
 crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is lost
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200

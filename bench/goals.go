@@ -95,7 +95,13 @@ func speedGoals() (all []goal) {
 		{"LRANGE_100", 0.45}} {
 		cpu(titleCollections, c.name+p16, c.limit)
 	}
-	cpu(titleScripts, "EVAL of GET", 0.7)
+	cpu(titleScripts, "EVAL of GET", 0.55)
+	cpu(titleScripts, "EVAL of 100 additions", 1.2)
+	cpu(titleScripts, "EVAL of a loop of 10,000", 2)
+	cpu(titleScripts, "EVAL of a table of 1,000", 2)
+	cpu(titleScripts, "EVAL of strings", 1.1)
+	cpu(titleScripts, "EVAL of cjson", 1)
+	cpu(titleScripts, "EVAL of cmsgpack", 1)
 	cpu(titleSketches, "PFADD to one", 0.7)
 	cpu(titleStrings, "MSET of 10"+p1, 0.65)
 	for _, name := range []string{"GET", "SET", "INCR"} {

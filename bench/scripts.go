@@ -36,6 +36,9 @@ func scriptGroup(p *plan) sketchGroup {
 			set("ten keys", 11, func(i int) string { return "k" + strconv.Itoa(i) }, value),
 		},
 		cases: []sketchCase{
+			{name: "EVAL of return 1", args: eval("return 1", "0"), scale: 1},
+			{name: "EVAL of a reply of six",
+				args: eval("return {1,2,3,'a','b','c'}", "0"), scale: 1},
 			{name: "EVAL of GET",
 				args: eval("return redis.call('GET', KEYS[1])", "1", "key:__rand_int__"), scale: 1},
 			{name: "EVAL of the unlock script",
@@ -48,9 +51,30 @@ func scriptGroup(p *plan) sketchGroup {
 				args: eval("local n = 0 for i=1,100 do n = n + i end return n", "0"), scale: 0.5},
 			{name: "EVAL of 10 calls",
 				args: eval("for i=1,10 do redis.call('GET','k'..i) end return 1", "0"), scale: 0.2},
+			{name: "EVAL of a loop of 10,000", args: eval(loopScript, "0"), scale: 0.02},
+			{name: "EVAL of a table of 1,000", args: eval(tableScript, "0"), scale: 0.05},
+			{name: "EVAL of strings", args: eval(stringScript, "0", "user:1000:name"), scale: 0.1},
+			{name: "EVAL of cjson", args: eval(jsonScript, "0"), scale: 0.2},
+			{name: "EVAL of cmsgpack", args: eval(packScript, "0", "user:1000:name"), scale: 0.2},
 		},
 	}
 }
+
+// Scripts that work by themselves.
+const (
+	loopScript  = "local n = 0 for i=1,10000 do n = n + i end return n"
+	tableScript = "local t = {} for i=1,1000 do t[i] = i * 2 end " +
+		"local n = 0 for i, v in ipairs(t) do n = n + v end return n"
+	stringScript = "local t, a = {}, ARGV[1] for i=1,100 do " +
+		"t[i] = string.format('%s:%d', a, i) .. string.sub(a, 6, 9) .. a:upper() end " +
+		"return #table.concat(t, ',')"
+	jsonScript = "local v = cjson.decode(cjson.encode(" + sampleObject + ")) v.n = v.n + 1 " +
+		"return #cjson.encode(v)"
+	packScript = "local v = {name = ARGV[1], n = 17, list = {1, 2, 3, 4, 5}, on = true} " +
+		"return cmsgpack.unpack(cmsgpack.pack(v)).n"
+	sampleObject = "{id='5f1c9a', name='user:1000', n=41, price=12.5, tags={'a', 'b', 'c'}, " +
+		"on=true, at={lat=48.2, lon=16.37}, note='two words', seen=1700000000}"
+)
 
 // scripts measures EVAL.
 func (b *bench) scripts(ctx context.Context) error {

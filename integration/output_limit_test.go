@@ -89,3 +89,41 @@ func TestEffectsHaveNoOutputLimit(t *testing.T) {
 	require.Equal(t, []int{0, 100, 0, 200},
 		[]int{pending("ann"), pending("bob"), pending("cid"), pending("dan")})
 }
+
+// TestOwnMessagesHaveAnOutputLimit checks that what a script or a transaction publishes to its own
+// client, and what it makes invalid for it, is bounded while it runs, and that it does the rest.
+func TestOwnMessagesHaveAnOutputLimit(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	other := s.dial(t)
+	do(t, other, "CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 0 0 normal 1mb 0 0")
+	long := strings.Repeat("x", 100_000)
+	script := func(body string) [][]any {
+		return [][]any{{"EVAL",
+			"for i = 1, 1000 do " + body + " end redis.call('SET', 'k', 'v')", 0,
+			long}}
+	}
+	transaction := [][]any{{"MULTI"}}
+	for range 30 {
+		transaction = append(transaction, []any{"PUBLISH", "c", long})
+	}
+	transaction = append(transaction, []any{"SET", "k", "v"}, []any{"EXEC"})
+	for name, test := range map[string]struct{ before, commands [][]any }{
+		"script": {[][]any{{"SUBSCRIBE", "c"}}, script("redis.call('PUBLISH', 'c', ARGV[1])")},
+		"events": {[][]any{{"CONFIG", "SET", "notify-keyspace-events", "KEA"},
+			{"PSUBSCRIBE", "__key*"}}, script("redis.call('SET', ARGV[1], i)")},
+		"invalid": {[][]any{{"CLIENT", "TRACKING", "on", "BCAST"}},
+			script("redis.call('SET', ARGV[1] .. i, i)")},
+		"transaction": {[][]any{{"SUBSCRIBE", "c"}}, transaction},
+	} {
+		c := s.dial(t)
+		for _, args := range append(append([][]any{{"HELLO", 3}}, test.before...),
+			test.commands...) {
+			c.Queue(args...)
+		}
+		require.NoError(t, c.Flush(), name)
+		n, _ := io.Copy(io.Discard, c.Conn()) // it is closed
+		require.Less(t, n, int64(2<<20), name)
+		require.Equal(t, int64(1), do(t, other, "DEL", "k").Int, name)
+	}
+}

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"godwit/integration/luadiff/compare"
+	"godwit/internal/lua/luagen"
 	"godwit/internal/resp/client"
-	"godwit/internal/script/luagen"
 	"godwit/internal/testseed"
 	"godwit/internal/testserver"
 )
@@ -29,11 +30,35 @@ func TestCompileAgainstRedis(t *testing.T) {
 		if strings.Contains(want, "Error compiling") {
 			refused++
 		}
-		if !assert.Equal(testserver.Redis.TB(t), want, got, "%q", src) {
+		if !assert.Equal(testserver.Redis.TB(t), want, got, "%q", luagen.Body(src)) {
 			return
 		}
 	}
 	require.Greater(t, refused, 120)
+}
+
+// TestProgramsAgainstRedis checks that scripts that tell all that they see return the same as under
+// the newest Redis. The command integration/luadiff runs many more.
+func TestProgramsAgainstRedis(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	theirs, err := compare.NewServer("unix", testserver.Redis.Start(t, "").Socket)
+	require.NoError(t, err)
+	defer theirs.Close()
+	ours, err := compare.NewServer("tcp", startServer(t).Addr)
+	require.NoError(t, err)
+	defer ours.Close()
+	pair := compare.Pair{Judge: theirs, Tested: ours}
+	r := testseed.Rand(t)
+	var programs []string
+	for range 400 {
+		programs = append(programs, luagen.Program(r))
+	}
+	found, err := pair.Check(programs...)
+	require.NoError(t, err)
+	if len(found) > 0 {
+		testserver.Redis.TB(t).Error(pair.Shrink(found[0]))
+	}
 }
 
 func loadScript(t *testing.T, c *client.Client, src string) string {

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"godwit/internal/config"
+	"godwit/internal/lua/redislib"
 	"godwit/internal/persist"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 	"godwit/internal/server"
 	"godwit/internal/vfs"
 )
@@ -35,9 +35,11 @@ func tool(args []string) (code int, done bool) {
 	if len(args) == 0 {
 		return 0, false
 	}
-	switch args[0] {
-	case "--check-rdb", "--check-aof":
+	switch {
+	case args[0] == "--check-rdb", args[0] == "--check-aof":
 		return check(args), true
+	case args[0] == server.DebugArg && len(args) == 2:
+		return debugSession(args[1]), true
 	}
 	if len(args) > 1 {
 		return 0, false
@@ -87,9 +89,9 @@ func check(args []string) int {
 func libraries() func(code []byte) error {
 	num, _ := config.VersionNum(config.CompatVersion)
 	options := script.Options{Version: config.CompatVersion, VersionNum: num}
-	fs := script.NewFunctions(noServer{}, options, lualib.Open)
+	fs := script.NewFunctions(noServer{}, options, redislib.Open)
 	return func(code []byte) error {
-		_, err := fs.Load(code, false)
+		_, err := fs.Load(code, script.LoadOptions{Patient: true})
 		return err
 	}
 }
@@ -108,6 +110,9 @@ func (noServer) SetRepl(int) {}
 
 // Log implements script.Caller.
 func (noServer) Log(int, string) {}
+
+// Failed implements script.Caller.
+func (noServer) Failed(string, bool) {}
 
 // Interrupt implements script.Caller.
 func (noServer) Interrupt() error { return nil }

@@ -285,7 +285,7 @@ func cliLines(v client.Value, depth int) []string {
 	case client.Int:
 		return []string{"(integer) " + strconv.FormatInt(v.Int, 10)}
 	case client.Bulk:
-		return []string{string(engine.AppendQuoted(nil, []byte(v.Str)))}
+		return []string{string(resp.AppendQuoted(nil, []byte(v.Str)))}
 	case client.Error:
 		return []string{"(error) " + v.Str}
 	case client.Null:

@@ -81,9 +81,7 @@ func fcallCmd(c *engine.Ctx, readOnly bool) {
 	o := engine.ScriptRun{Name: f.Name, Flags: f.Flags, Declared: true, ReadOnly: readOnly,
 		Function: true, Keys: rest[:n]}
 	fs := c.E.Functions()
-	c.E.RunScript(c, o, func(w *resp.Writer) script.Result {
-		return fs.Call(f, rest[:n], rest[n:], w)
-	})
+	c.E.RunScript(c, o, func(w *resp.Writer) { fs.Call(f, rest[:n], rest[n:], w) })
 }
 
 func functionLoadCmd(c *engine.Ctx) {
@@ -94,7 +92,7 @@ func functionLoadCmd(c *engine.Ctx) {
 			return
 		}
 	}
-	l, err := c.E.Functions().Load(code, len(options) > 0)
+	l, err := c.E.Functions().Load(code, c.E.LoadOptions(c.Client, len(options) > 0))
 	if err != nil {
 		c.Err("ERR " + err.Error())
 		return
@@ -187,7 +185,7 @@ func listLibrary(c *engine.Ctx, l *script.Library, code bool) {
 	}
 	if code {
 		c.BulkString("library_code")
-		c.Bulk(l.Code)
+		c.BulkString(l.Code)
 	}
 }
 

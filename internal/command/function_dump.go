@@ -47,20 +47,21 @@ func functionRestoreCmd(c *engine.Ctx) {
 		return
 	}
 	fs := c.E.Functions()
+	if flush { // what they take has nothing to do with what those take that they replace
+		fs = c.E.NewFunctions()
+	}
 	var set script.LibrarySet
 	for _, code := range sources {
-		if err := fs.LoadInto(&set, code); err != nil {
+		if _, err := fs.LoadInto(&set, code, c.E.LoadOptions(c.Client, false)); err != nil {
 			c.Err("ERR " + err.Error())
 			return
 		}
-	}
-	if flush {
-		fs.LibrarySet = script.LibrarySet{}
 	}
 	if err := fs.Join(&set, replace); err != nil {
 		c.Err("ERR " + err.Error())
 		return
 	}
+	c.E.AdoptFunctions(fs)
 	c.Dirty(1)
 	if c.Propagating() { // as a payload that older servers read
 		enc := rdb.Encoder{Target: rdb.Redis70}

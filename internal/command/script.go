@@ -74,6 +74,10 @@ func evalCmd(c *engine.Ctx, readOnly bool) {
 	if !ok {
 		return
 	}
+	if c.Client.Debug != engine.DebugOff && !c.Client.InMulti() {
+		debugEval(c, keys, args, readOnly)
+		return
+	}
 	sc, err := c.E.Scripts().Load(c.Args[1], false)
 	if err != nil {
 		c.Err("ERR " + err.Error())
@@ -86,6 +90,10 @@ func evalshaCmd(c *engine.Ctx, readOnly bool) {
 	c.FeedMonitors()
 	if len(c.Args[1]) != 40 {
 		c.Err(errNoScript)
+		return
+	}
+	if c.Client.Debug != engine.DebugOff {
+		c.Err("ERR Please use EVAL instead of EVALSHA for debugging")
 		return
 	}
 	keys, args, ok := scriptKeys(c)
@@ -112,9 +120,9 @@ func evalshaDeclares(c *engine.Ctx) (script.Flags, bool) {
 
 func runScript(c *engine.Ctx, sc *script.Script, keys, args [][]byte, readOnly bool) {
 	o := engine.ScriptRun{Name: sc.SHA, Flags: sc.Flags, Declared: sc.Declared, ReadOnly: readOnly,
-		Keys: keys}
+		Debug: c.Client.Debug != engine.DebugOff && !c.Client.InMulti(), Keys: keys}
 	h := c.E.Scripts()
-	c.E.RunScript(c, o, func(w *resp.Writer) script.Result { return h.Run(sc, keys, args, w) })
+	c.E.RunScript(c, o, func(w *resp.Writer) { h.Run(sc, keys, args, w) })
 }
 
 func scriptLoadCmd(c *engine.Ctx) {
@@ -150,16 +158,4 @@ func scriptShowCmd(c *engine.Ctx) {
 		return
 	}
 	c.BulkString(sc.Body)
-}
-
-// scriptDebugCmd accepts only NO, because there is no debugger.
-func scriptDebugCmd(c *engine.Ctx) {
-	switch mode := c.Args[2]; {
-	case is(mode, "no"):
-		c.OK()
-	case is(mode, "yes"), is(mode, "sync"):
-		c.Err("ERR scripts cannot be debugged here")
-	default:
-		c.Err("ERR Use SCRIPT DEBUG YES/SYNC/NO")
-	}
 }

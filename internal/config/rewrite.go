@@ -35,6 +35,14 @@ func (c *Config) RewriteAll() error { return c.rewriteFile(nil, true) }
 // may be none. The words of a line have one space between them, as in an ACL file. In this file
 // they are quoted where they must be.
 func (c *Config) RewriteUsers(lines []string) error {
+	return c.rewriteFile(quotedUsers(lines), false)
+}
+
+// Text returns a configuration file that sets all directives as they are now, and the users of the
+// given lines: see RewriteUsers.
+func (c *Config) Text(users []string) string { return c.rewrite("", quotedUsers(users), true) }
+
+func quotedUsers(lines []string) []string {
 	quoted := make([]string, len(lines))
 	for i, line := range lines {
 		words := strings.Split(line, " ")
@@ -45,7 +53,7 @@ func (c *Config) RewriteUsers(lines []string) error {
 		}
 		quoted[i] = strings.Join(words, " ")
 	}
-	return c.rewriteFile(quoted, false)
+	return quoted
 }
 
 func (c *Config) rewriteFile(users []string, all bool) error {

@@ -178,6 +178,24 @@ func (e *Engine) RewriteConfig() error {
 	if e.Cfg.ACLFile != "" {
 		return e.Cfg.Rewrite()
 	}
+	return e.Cfg.RewriteUsers(e.userLines())
+}
+
+// ConfigText returns a configuration file that makes a server like this one, with its users.
+func (e *Engine) ConfigText() string { return e.Cfg.Text(e.userLines()) }
+
+// SessionConfig returns the configuration of a debugging session: that of the server. As a replica
+// without a link, a session serves what the server does.
+func (e *Engine) SessionConfig() string {
+	text := e.ConfigText()
+	if !e.servesNothing() {
+		text += "replica-serve-stale-data yes\n"
+	}
+	return text
+}
+
+// userLines returns the users as lines of a configuration file.
+func (e *Engine) userLines() []string {
 	plain := acl.NewUsers(e.table.Table)
 	if p := e.Cfg.RequirePass; p != "" {
 		if _, err := plain.Set(acl.Default, []string{">" + p}, false); err != nil {
@@ -190,5 +208,5 @@ func (e *Engine) RewriteConfig() error {
 			lines = append(lines, line)
 		}
 	}
-	return e.Cfg.RewriteUsers(lines)
+	return lines
 }

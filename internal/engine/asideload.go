@@ -64,9 +64,9 @@ func (a *asideLoad) Keyspace() *keyspace.Keyspace {
 // Function implements persist.RDBTarget.
 func (a *asideLoad) Function(code []byte, replace bool) error {
 	if a.functions == nil {
-		a.functions = a.e.newFunctions()
+		a.functions = a.e.NewFunctions()
 	}
-	_, err := a.functions.Load(code, replace)
+	_, err := a.functions.Load(code, script.LoadOptions{Replace: replace, Patient: true})
 	return err
 }
 

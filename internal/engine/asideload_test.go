@@ -10,6 +10,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/persist"
+	"godwit/internal/script"
 )
 
 // load reads a snapshot beside the data that is served.
@@ -27,7 +28,7 @@ func snapshotOf(t *testing.T, lines ...string) string {
 		require.NotContains(t, x.do(line), "-ERR", line)
 	}
 	_, err := x.e.Functions().Load([]byte("#!lua name=new\nredis.register_function('f', "+
-		"function() return 1 end)"), false)
+		"function() return 1 end)"), script.LoadOptions{})
 	require.NoError(t, err)
 	b, err := x.sync(persist.SyncOptions{})
 	require.NoError(t, err)

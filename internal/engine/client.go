@@ -58,6 +58,16 @@ const (
 	ReplySkip
 )
 
+// DebugMode is what SCRIPT DEBUG has set for the scripts that a client sends.
+type DebugMode uint8
+
+// The modes.
+const (
+	DebugOff  DebugMode = iota
+	DebugFork           // in a process of its own, which changes nothing here
+	DebugSync           // in the server, which waits
+)
+
 // Client is the logical client: what a command knows of who sent it. It belongs to the executor.
 type Client struct {
 	// W collects replies; the connection takes W.Buf when it flushes.
@@ -81,6 +91,7 @@ type Client struct {
 	Authenticated         bool
 
 	Reply           ReplyMode
+	Debug           DebugMode
 	NoEvict         bool
 	NoTouch         bool
 	Loop            int  // the event loop that serves it

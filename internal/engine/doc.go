@@ -25,6 +25,7 @@
 //
 //	engine.go           Engine: the state of all parts
 //	client.go           Client, Conn, the list of clients
+//	scriptreply.go      large replies to the commands of a script
 //	scripting.go        the script that runs: who called it, whether it is busy
 //	clock.go            the wall clock and the steady clock
 //	stats.go            counters of INFO, commands, errors; latency events
@@ -94,6 +95,7 @@
 //	call.go             running a handler and accounting for it
 //	nested.go           EXEC: commands within a command
 //	scriptrun.go        scripts and functions, and the commands that they call
+//	debugscript.go      the connection of a client that debugs a script
 //	functions.go        the libraries of functions
 //	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
 //	exec.go             a client's command from its arguments to its reply

@@ -56,6 +56,9 @@ type Engine struct {
 	// Restart ends the process and starts it again after a while: in order, with everything saved,
 	// or at once. The server sets it.
 	Restart func(graceful bool, delay time.Duration) error
+	// DebugApart starts a process that runs the client's command in a session of the debugger, on a
+	// copy of the data set and over the client's connection. The server sets it.
+	DebugApart func(c *Client, argv [][]byte) error
 	// Alarm is called when a new deadline is the earliest of all (see UntilTimeout), to wake a loop
 	// that would sleep longer. The server sets it.
 	Alarm func()

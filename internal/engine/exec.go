@@ -129,7 +129,7 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError, input []byte)
 	msg := "ERR " + err.Error()
 	e.countError(msg)
 	if c.Origin == OriginMaster {
-		head := AppendQuoted(nil, input[:min(len(input), 128)])
+		head := resp.AppendQuoted(nil, input[:min(len(input), 128)])
 		e.Log.Warning("Protocol error (%s) from master: %s (input: %s; arguments of up to %d "+
 			"bytes are accepted)", err.Error(), e.Describe(c, 0), head, e.MasterInputLimit())
 		e.distrustMaster(c)

@@ -182,6 +182,8 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 	// A library that is being loaded.
 	case r == nil:
 		return errScriptNone
+	case !cmd.Is(spec.Stale) && e.servesNothing() && !e.obeys(r.caller):
+		return errScriptStale
 	}
 	e.scriptCtx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
 	// The script has its caller's rights.
@@ -197,8 +199,6 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 		return ErrReadOnly
 	case cmd.Is(spec.Write) && !obeyed && e.diskError() != "":
 		return refusal(e.diskError())
-	case !cmd.Is(spec.Stale) && !obeyed && e.servesNothing():
-		return errScriptStale
 	case cmd.Is(spec.Write) && !obeyed && e.lacksReplicas():
 		return ErrNoReplicas
 	// One that has written may finish what it began.

@@ -145,6 +145,6 @@ func (e *Engine) giveBackGoMemory() {
 func (e *Engine) PurgeMemory() {
 	e.KS.A.Trim()
 	e.Buffers.Trim()
-	e.dropScriptStacks(false)
+	e.dropScriptStacks(true)
 	debug.FreeOSMemory()
 }

@@ -3,8 +3,9 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"godwit/internal/resp"
 )
 
 // StartMonitor makes the client a monitor: it receives every command that others run.
@@ -39,7 +40,7 @@ func (e *Engine) feedMonitors(c *Ctx) {
 		if i > 0 {
 			line = append(line, ' ')
 		}
-		line = AppendQuoted(line, a)
+		line = resp.AppendQuoted(line, a)
 	}
 	for _, m := range e.monitors {
 		if m.CloseAfterReply {
@@ -54,37 +55,4 @@ func (e *Engine) feedMonitors(c *Ctx) {
 			e.pushed(m)
 		}
 	}
-}
-
-// AppendQuoted appends b in double quotes with Redis's escapes: \n \r \t \a \b \\ \", and \xHH for
-// what is not printable ASCII.
-func AppendQuoted(dst, b []byte) []byte {
-	dst = append(dst, '"')
-	for _, ch := range b {
-		switch ch {
-		case '\\', '"':
-			dst = append(dst, '\\', ch)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\a':
-			dst = append(dst, '\\', 'a')
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		default:
-			if ch >= 0x20 && ch < 0x7f {
-				dst = append(dst, ch)
-				continue
-			}
-			dst = append(dst, '\\', 'x')
-			if ch < 16 {
-				dst = append(dst, '0')
-			}
-			dst = strconv.AppendUint(dst, uint64(ch), 16)
-		}
-	}
-	return append(dst, '"')
 }

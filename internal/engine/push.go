@@ -57,9 +57,24 @@ func (e *Engine) push(c *Client, msg []byte) {
 	}
 	if c == e.current && !e.pushing.early {
 		e.pushing.messages = appendPush(e.pushing.messages, c, msg)
+		e.checkWaiting(c)
 		return
 	}
 	e.pushNow(c, msg)
+}
+
+// checkWaiting holds the output limit of the running command's client over what waits for the end
+// of its reply. A client that is to be closed gets no more of it.
+func (e *Engine) checkWaiting(c *Client) {
+	p := &e.pushing
+	n := len(p.messages) + len(p.invalid)
+	if n < pushCheck || c.Conn == nil {
+		return
+	}
+	_, _, out := c.Conn.Buffers()
+	if e.CheckOutput(c, out+len(c.W.Buf)+n); c.CloseASAP {
+		p.messages, p.invalid = nil, nil
+	}
 }
 
 // pushNow does what push does, for a client that is not in the middle of a reply.

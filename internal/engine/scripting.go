@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/internal/script"
+	"godwit/internal/spec"
 )
 
 // Scripts run on the executor, each as one atomic unit: what their commands propagate leaves as a
@@ -20,8 +21,8 @@ import (
 // of deadlines stands still, and the script's own client is held.
 //
 // A script ends at its next instruction when SCRIPT KILL has asked for it. That is refused once it
-// has written. When the server shuts down, what the script has written so far is dropped and never
-// reaches the log.
+// has written, unless a client steps through it: it then goes on without the client. When the
+// server shuts down, what the script has written so far is dropped and never reaches the log.
 
 // Error texts of scripts.
 const (
@@ -61,6 +62,7 @@ type ScriptRun struct {
 	Declared bool         // it declares flags; without, its commands decide what it may do
 	ReadOnly bool         // called by EVAL_RO, EVALSHA_RO or FCALL_RO
 	Function bool
+	Debug    bool // its client steps through it: it is busy from the start
 	Keys     [][]byte
 }
 
@@ -68,6 +70,7 @@ type ScriptRun struct {
 type runningScript struct {
 	ScriptRun
 	caller   *Client
+	cmd      *spec.Command
 	args     [][]byte // of the caller's command
 	started  time.Time
 	noWrites bool
@@ -75,8 +78,11 @@ type runningScript struct {
 	oom   bool
 	wrote bool
 	busy  bool
-	kill  bool
-	repl  int
+	// failed: its reply has an error that nobody had counted.
+	failed bool
+	kill   bool
+	alone  bool // its client, which steps through it, has been sent away
+	repl   int
 }
 
 // scripting is the state of scripts.
@@ -85,6 +91,7 @@ type scripting struct {
 	// functions are made when they are first needed.
 	functions *script.Functions
 	client    *Client
+	large     scriptReply // that client's
 	run       *runningScript
 	slot      runningScript // what run points to
 	trimAt    int64         // steady ms: when stacks are looked at again
@@ -128,6 +135,11 @@ func (e *Engine) KillScript(function bool) string {
 	switch {
 	case r == nil:
 		return errNotBusy
+	case r.wrote && r.Debug && !r.alone && !function:
+		e.Log.Notice("SCRIPT KILL: the script that is debugged has written, and goes on without " +
+			"its client")
+		r.alone = true
+		return ""
 	case r.wrote:
 		return errUnkillable
 	case r.Function != function:

@@ -36,20 +36,20 @@ const keepStacks = 2 * time.Second
 func (e *Engine) trimScripts() {
 	if now := e.Steady(); now >= e.script.trimAt {
 		e.script.trimAt = now + keepStacks.Milliseconds()
-		e.dropScriptStacks(true)
+		e.dropScriptStacks(false)
 	}
 }
 
-// dropScriptStacks drops the stacks of scripts, or with idle those that were not used since the
-// last call.
-func (e *Engine) dropScriptStacks(idle bool) {
+// dropScriptStacks drops the stacks of scripts that were not used since the last call, or all of
+// them.
+func (e *Engine) dropScriptStacks(all bool) {
 	if e.script.run != nil {
 		return
 	}
 	if h := e.script.host; h != nil {
-		h.Trim(idle)
+		h.Trim(all)
 	}
 	if f := e.script.functions; f != nil {
-		f.Trim(idle)
+		f.Trim(all)
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"godwit/internal/config"
@@ -9,6 +10,9 @@ import (
 	"godwit/internal/script"
 	"godwit/internal/spec"
 )
+
+// maxReplyKept is how large a buffer for replies to scripts' commands is used again.
+const maxReplyKept = 1 << 20
 
 // scriptCaller implements script.Caller: what scripts need of the engine.
 type scriptCaller struct{ e *Engine }
@@ -32,9 +36,10 @@ func (e *Engine) ScriptOptions() script.Options {
 
 // RunScript runs a script or function for the command of c, as one atomic unit. It checks the gates
 // of scripts and calls run, which writes the reply.
-func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.Result) {
+func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer)) {
 	r := &e.script.slot
-	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll}
+	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll,
+		cmd: c.Cmd, busy: o.Debug}
 	if msg := e.scriptGates(r); msg != passed {
 		c.Err(string(msg))
 		return
@@ -42,30 +47,39 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 	e.script.run = r
 	cl := e.scriptClient(c)
 	e.Feed.Begin()
-	res := run(c.Writer)
+	run(c.Writer)
 	e.script.run = nil
 	if r.busy {
 		e.between.Broadcast()
 		e.resumeMaster()
 	}
 	e.EndUnit()
+	c.failed = c.failed || r.failed
 	*r, e.scriptCtx = runningScript{}, Ctx{} // what they refer to may be large
-	if cl.NoTouch {
-		cl.NoTouch = false
+	cl.NoTouch = false
+	if cap(cl.W.Buf) > maxReplyKept {
+		cl.W.Buf = nil
 	}
-	if res.Error != "" {
-		c.failed = true
-		if !res.Counted {
-			e.countError(res.Error)
-		}
+}
+
+// Failed implements script.Caller. The script's command has failed once, and again for each error
+// that its commands have counted.
+func (s scriptCaller) Failed(msg string, counted bool) {
+	r := s.e.script.run
+	if counted {
+		s.e.cmds[r.cmd.ID()].Failed++
+		return
 	}
+	r.failed = true
+	s.e.countError(strings.Clone(msg[:min(len(msg), maxErrorCode+1)]))
 }
 
 // scriptClient returns the client for the script's commands, set up like the caller.
 func (e *Engine) scriptClient(c *Ctx) *Client {
 	cl := e.script.client
 	if cl == nil {
-		cl = &Client{Origin: OriginScript, FD: -1, Authenticated: true, W: resp.Writer{Proto: 2}}
+		cl = &Client{Origin: OriginScript, FD: -1, Authenticated: true, W: resp.Writer{Proto: 2,
+			Stage: &e.script.large}}
 		e.script.client = cl
 	}
 	from := c.Client
@@ -86,10 +100,10 @@ func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused stri
 		return nil, string(msg)
 	}
 	cl := e.script.client
-	if cl.W.Proto = proto; cap(cl.W.Buf) > 1<<20 {
+	if cl.W.Proto = proto; cap(cl.W.Buf) > maxReplyKept {
 		cl.W.Buf = nil
 	}
-	cl.W.Buf = cl.W.Buf[:0]
+	cl.W.Reset()
 	cl.LastCmd = cmd
 	c := &e.scriptCtx
 	*c = Ctx{Writer: &cl.W, E: e, Client: cl, Cmd: cmd, DB: cl.db, Args: argv, Now: e.now}
@@ -97,6 +111,9 @@ func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused stri
 		e.script.run.wrote = true
 	}
 	e.call(c)
+	if cl.W.Staged > 0 {
+		return e.script.large.whole(cl.W.Buf), ""
+	}
 	return cl.W.Buf, ""
 }
 

@@ -9,8 +9,8 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
+	"godwit/internal/lua/redislib"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 )
 
 // Options is what New needs besides configuration and table.
@@ -23,7 +23,7 @@ type Options struct {
 // CONFIG SET changes it, with the executor held.
 func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e := &Engine{Cfg: cfg, Log: o.Log, table: table, clock: newClock(), errs: map[string]int64{},
-		ScriptLibraries: []script.Opener{lualib.Open}}
+		ScriptLibraries: []script.Opener{redislib.Open}}
 	e.between = sync.NewCond(&e.mu)
 	e.discard.Stage, e.discard.Mute = nowhere{}, true
 	if o.Seed == 0 {

@@ -80,10 +80,16 @@ func (e *Engine) ErrorStats(fn func(code string, count int64)) {
 	}
 }
 
-// countError counts an error reply by its code: the first word, or ERR when there is none.
+// maxErrorCode is the length in bytes of the longest code of an error.
+const maxErrorCode = 30
+
+// countError counts an error reply by its code: the first word if another one follows, or else ERR.
 func (e *Engine) countError(msg string) {
 	e.Stats.ErrorReplies++
-	code, _, _ := strings.Cut(msg, " ")
+	code := "ERR"
+	if i := strings.IndexAny(msg, " \r\n"); 0 <= i && i <= maxErrorCode {
+		code = msg[:i]
+	}
 	if _, ok := e.errs[code]; !ok && len(e.errs) >= maxErrorCodes {
 		return
 	}

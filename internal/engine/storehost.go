@@ -7,6 +7,7 @@ import (
 
 	"godwit/internal/keyspace"
 	"godwit/internal/persist"
+	"godwit/internal/script"
 	"godwit/internal/spec"
 	"godwit/internal/vfs"
 )
@@ -44,7 +45,7 @@ func (t *LoadTarget) Expect(total int64) { t.e.loading.total = total }
 
 // Function adds a library of functions, within a step.
 func (t *LoadTarget) Function(code []byte, replace bool) error {
-	_, err := t.e.Functions().Load(code, replace)
+	_, err := t.e.Functions().Load(code, script.LoadOptions{Replace: replace, Patient: true})
 	return err
 }
 

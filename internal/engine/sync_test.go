@@ -15,6 +15,7 @@ import (
 	"godwit/internal/logging"
 	"godwit/internal/persist"
 	"godwit/internal/persist/rdb"
+	"godwit/internal/script"
 )
 
 // wire is a SyncDest in memory.
@@ -159,7 +160,7 @@ func TestSyncFunctions(t *testing.T) {
 	x := withDisk(t, nil)
 	x.do("set key 1")
 	const code = "#!lua name=lib\nredis.register_function('f', function() end)"
-	_, err := x.e.Functions().Load([]byte(code), false)
+	_, err := x.e.Functions().Load([]byte(code), script.LoadOptions{})
 	require.NoError(t, err)
 	b, err := x.sync(persist.SyncOptions{Functions: true, NoCompress: true, NoChecksum: true})
 	require.NoError(t, err)

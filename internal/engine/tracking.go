@@ -217,6 +217,7 @@ func (e *Engine) sendInvalid(c *Client, keys []byte) {
 func (e *Engine) pushInvalid(c, to *Client, msg []byte) {
 	if c == e.current && to == c && !e.pushing.early && !to.CloseASAP && !to.CloseAfterReply {
 		e.pushing.invalid = appendPush(e.pushing.invalid, to, msg)
+		e.checkWaiting(to)
 		return
 	}
 	e.push(to, msg)

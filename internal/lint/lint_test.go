@@ -27,7 +27,7 @@ var layers = map[string]int{
 	"internal/skiplist": 1, "internal/quicklist": 1, "internal/bloom": 1, "internal/stream": 1,
 	"internal/wheel": 1, "internal/cuckoo": 1, "internal/cms": 1, "internal/topk": 1,
 	"internal/tdigest": 1, "internal/propagation": 1, "internal/upstream": 2,
-	"internal/object": 2, "internal/spec": 2, "internal/backlog": 2,
+	"internal/lua": 2, "internal/object": 2, "internal/spec": 2, "internal/backlog": 2,
 	"internal/keyspace": 3, "internal/config": 3,
 	"internal/persist": 4, "internal/acl": 4, "internal/pubsub": 4,
 	"internal/repl": 4, "internal/cluster": 4, "internal/script": 4,
@@ -43,11 +43,15 @@ var sameLayer = map[string][]string{
 	"internal/quicklist": {"internal/listpack"},
 	"internal/stream":    {"internal/listpack"},
 	"internal/hll":       {"internal/murmur"},
+
+	"internal/lua/compiler": {"internal/lua/bytecode", "internal/lua/number"},
+	"internal/lua/redislib": {"internal/lua/number"},
+	"internal/lua/stdlib":   {"internal/lua/number"},
 }
 
 // unsafeAllowed names the packages that may import unsafe.
 var unsafeAllowed = map[string]bool{"internal/arena": true, "internal/dict": true,
-	"internal/evloop": true, "internal/proctitle": true}
+	"internal/evloop": true, "internal/lua": true, "internal/proctitle": true}
 
 // onlyIn lists imports that belong to certain packages or files. A database hides its dictionaries
 // in one file, so that there may be several of them. What is for tests is not for the server; this

@@ -138,6 +138,18 @@ func (s *Store) Save() error {
 	return err
 }
 
+// SaveAside writes a snapshot to a file that is not the server's own, while everybody waits. No job
+// may be running.
+func (s *Store) SaveAside(path string) error {
+	f, err := s.start(path, "", true, true)
+	if err != nil {
+		return err
+	}
+	err = f.snap.Run()
+	s.finished(path)
+	return err
+}
+
 // StartSave begins to write the snapshot file in slices: BGSAVE. No job may be running. done is
 // told of the end, unless CancelSave comes before it.
 func (s *Store) StartSave(done func(error)) error {

@@ -1,48 +1,43 @@
 package script
 
-import lua "github.com/yuin/gopher-lua"
+import "godwit/internal/lua"
 
-// argumentUses bounds how often a table of arguments is used again: what scripts have left in its
-// hidden parts is gone then.
-const argumentUses = 32
+// keptArguments bounds the tables of arguments that are kept between runs, in bytes.
+const keptArguments = 16 << 10
 
-// arguments is the table KEYS or ARGV of scripts. No value that a script makes outlives its run, so
-// nobody keeps the table, and the next script gets the same one, if this one has left it as it was
-// but for the elements. (Functions do keep values: their tables are new ones.)
-type arguments struct {
-	name string
-	t    *lua.LTable
-	n    int // elements
-	uses int
+// arguments are the tables KEYS and ARGV of scripts. No value that a script makes outlives its run,
+// so nobody keeps the tables or their strings: the next script gets the same tables, and the
+// strings share the bytes of the request. (Functions do keep values: theirs are new.)
+type arguments struct{ keys, argv *lua.Table }
+
+// init makes the tables globals.
+func (a *arguments) init(s *State) {
+	a.keys, a.argv = lua.NewTable(0, 0), lua.NewTable(0, 0)
+	s.L.Globals.SetString("KEYS", lua.TableValue(a.keys))
+	s.L.Globals.SetString("ARGV", lua.TableValue(a.argv))
 }
 
-// set puts the arguments into the table.
-func (a *arguments) set(s *State, args [][]byte) {
-	if a.uses++; a.t == nil || a.uses > argumentUses || !a.plain(s) {
-		a.t, a.n, a.uses = s.list(args), len(args), 0
-		s.env.RawSetString(a.name, a.t)
+// set puts the arguments of a run into the tables.
+func (a *arguments) set(keys, argv [][]byte) {
+	a.keys.Refill(keys)
+	a.argv.Refill(argv)
+}
+
+// clear lets go of the arguments.
+func (a *arguments) clear(s *State) {
+	if a.keys.Bytes()+a.argv.Bytes() > keptArguments {
+		a.init(s)
 		return
 	}
-	for i, arg := range args {
-		a.t.RawSetInt(i+1, lua.LString(arg))
-	}
-	for i := len(args); i < a.n; i++ {
-		a.t.RawSetInt(i+1, lua.LNil)
-	}
-	a.n = len(args)
+	a.set(nil, nil)
 }
 
-// plain reports whether the table has nothing beyond its elements.
-func (a *arguments) plain(s *State) bool {
-	if a.n >= len(s.numbers) || a.t.Metatable != lua.LNil {
-		return false
+// list returns a new table of strings. It is laid out as if they were added one by one.
+func list(args [][]byte) lua.Value {
+	t := lua.NewTable(0, 0)
+	t.Refill(args)
+	for i, a := range args {
+		t.SetInt(i+1, lua.String(string(a)))
 	}
-	last := lua.LValue(lua.LNil) // Next begins with it
-	if a.n > 0 {
-		// A script can cut the array short, and from beyond its end Next leaves out a key.
-		a.t.RawSetInt(a.n, lua.LNil)
-		last = s.numbers[a.n]
-	}
-	next, _ := a.t.Next(last)
-	return next == lua.LNil
+	return lua.TableValue(t)
 }

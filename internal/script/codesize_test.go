@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/redislib"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 )
 
 // sizedScripts returns scripts of many kinds by name.
@@ -72,13 +72,13 @@ func TestMemoryOfLibraries(t *testing.T) {
 		"calls":  strings.Repeat("redis.call('set', 'a', 'b')\n", 300),
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := script.NewFunctions(new(fake), script.Options{Version: "7.2.4"}, lualib.Open)
+			f := script.NewFunctions(new(fake), script.Options{Version: "7.2.4"}, redislib.Open)
 			const n = 20
 			before := heapInUse()
 			for i := range n {
 				src := fmt.Sprintf("#!lua name=l%d\n"+
 					"redis.register_function('f%d', function() %s return s end)", i, i, body)
-				_, err := f.Load([]byte(src), false)
+				_, err := f.Load([]byte(src), script.LoadOptions{})
 				require.NoError(t, err)
 			}
 			grown, counted := (heapInUse()-before)/n, f.LibrarySet.Memory()/n

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"godwit/internal/lua"
+	"godwit/internal/lua/compiler"
 	"godwit/internal/resp"
 )
 
@@ -21,12 +21,11 @@ const loadTime = 500 * time.Millisecond
 type Functions struct {
 	*State
 	LibrarySet
-	kept    kept
-	loading *Library // whose code runs now; nil: none
-	started time.Time
-	// globals maps "redis" and "redis.log" to the strings that stand for them in compiled code,
-	// while a library is loaded.
-	globals map[string]string
+	joining  *LibrarySet // that a library is being loaded into, besides the own one; nil: none
+	kept     kept
+	deadline time.Time // of the library that is being loaded; zero: none
+	// loadEnv are the globals of a library's code outside of functions: only a table redis.
+	loadEnv *lua.Table
 }
 
 // functionCaller is the server as functions see it. Code that is being loaded has its own time
@@ -39,7 +38,7 @@ type functionCaller struct {
 // Interrupt implements Caller.
 func (c functionCaller) Interrupt() error {
 	if c.f.loading != nil {
-		if time.Since(c.f.started) > loadTime {
+		if d := c.f.deadline; !d.IsZero() && time.Now().After(d) {
 			return errors.New("FUNCTION LOAD timeout")
 		}
 		return nil
@@ -49,151 +48,167 @@ func (c functionCaller) Interrupt() error {
 
 // NewFunctions returns an environment without libraries.
 func NewFunctions(c Caller, o Options, openers ...Opener) *Functions {
-	f := &Functions{globals: map[string]string{}}
-	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.LTable {
-		return functionAPI(s, o)
-	}, openers...)
-	f.loadAPI(o)
+	f := &Functions{}
+	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.Table { return s.API(o) },
+		openers...)
+	api := lua.NewTable(0, 0)
+	f.logAPI(api, o)
+	set(api, entry{name: "register_function", fn: f.registerFunction})
+	f.errorOnMissing(api)
+	f.loadEnv = lua.NewTable(0, 1)
+	f.loadEnv.SetString("redis", lua.TableValue(api))
+	f.errorOnMissing(f.loadEnv)
+	protect(f.loadEnv)
+	f.L.Roots = f.roots
 	return f
 }
 
-// functionAPI returns the table redis of functions.
-func functionAPI(s *State, o Options) *lua.LTable {
-	t := s.API(o)
-	for _, name := range []string{"replicate_commands", "breakpoint", "debug"} {
-		t.RawSetString(name, lua.LNil)
+// roots calls visit for what the libraries hold: it counts as memory of each run.
+func (f *Functions) roots(visit func(lua.Value)) {
+	visit(lua.TableValue(f.loadEnv))
+	if f.loading != nil {
+		f.loading.holds(visit)
 	}
-	return t
+	for _, set := range []*LibrarySet{&f.LibrarySet, f.joining} {
+		if set == nil {
+			continue
+		}
+		for _, l := range set.libraries {
+			l.holds(visit)
+		}
+	}
 }
 
-// loadAPI makes the table redis of a library's code while it is loaded. It is the only global of
-// that code.
-func (f *Functions) loadAPI(o Options) {
-	s := f.State
-	all, t := s.API(o), s.L.NewTable()
-	for _, name := range []string{"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING",
-		"REDIS_VERSION", "REDIS_VERSION_NUM"} {
-		t.RawSetString(name, all.RawGetString(name))
+// holds calls visit for what the functions of the library are and hold.
+func (l *Library) holds(visit func(lua.Value)) {
+	for _, fn := range l.Functions {
+		visit(fn.callback)
+		visit(lua.String(fn.Name))
+		visit(lua.String(fn.Description))
 	}
-	s.library(t, map[string]lua.LGFunction{"register_function": func(L *lua.LState) int {
-		return f.registerFunction(s, L)
-	}})
-	mt := s.L.CreateTable(0, 1)
-	mt.RawSetString("__index", s.nonexistent)
-	t.Metatable = mt
-	put := func(name string, v lua.LValue) {
-		f.globals[name] = s.nonce + "@" + name
-		s.consts[f.globals[name]] = v
-	}
-	put("redis", s.protect(t))
-	t.ForEach(func(k, v lua.LValue) { put("redis."+k.String(), v) })
-}
-
-// mainConstant returns the string that a global is compiled to in code that runs while the library
-// is loaded.
-func (f *Functions) mainConstant(name, field string) string {
-	if field != "" {
-		name += "." + field
-	}
-	return f.globals[name]
 }
 
 // registerFunction implements redis.register_function.
-func (f *Functions) registerFunction(s *State, L *lua.LState) int {
+func (f *Functions) registerFunction(t *lua.Thread) int {
 	if f.loading == nil {
-		s.refuse(L, "redis.register_function can only be called on FUNCTION LOAD command")
+		return f.refuse(t, "redis.register_function can only be called on FUNCTION LOAD command")
 	}
 	fn := &Function{}
 	msg := ""
-	switch L.GetTop() {
+	switch t.Top() {
 	case 1:
-		msg = fn.fromTable(s, L)
+		msg = fn.fromTable(t, t.Arg(1).Table())
 	case 2:
-		msg = fn.fromArgs(L)
+		msg = fn.fromArgs(t, t.Arg(1), t.Arg(2))
 	default:
 		msg = "wrong number of arguments to redis.register_function"
 	}
 	if msg == "" {
+		t.Spend(1 + len(f.loading.Functions)) // it compares the names
 		if err := f.loading.register(fn); err != nil {
 			msg = err.Error()
 		}
 	}
 	if msg != "" {
-		s.refuse(L, msg)
+		return f.refuse(t, msg)
 	}
 	return 0
 }
 
+// toString returns a copy of a string, or of a number as text. It is accounted for.
+func toString(t *lua.Thread, v lua.Value) (string, bool) {
+	str, ok := lua.ToText(v)
+	t.Grow(len(str))
+	return strings.Clone(str), ok
+}
+
+// toWord returns a string, or a number as text, in lower case. One that is longer than all words
+// that mean something stays as it is.
+func toWord(v lua.Value) (string, bool) {
+	str, ok := lua.ToText(v)
+	if len(str) < 64 {
+		str = strings.ToLower(str)
+	}
+	return str, ok
+}
+
 // fromArgs reads a name and a callback. It returns an error text or "".
-func (fn *Function) fromArgs(L *lua.LState) string {
-	name, ok := toString(L.Get(1))
-	if !ok {
+func (fn *Function) fromArgs(t *lua.Thread, name, callback lua.Value) string {
+	var ok bool
+	if fn.Name, ok = toString(t, name); !ok {
 		return "first argument to redis.register_function must be a string"
 	}
-	callback, ok := L.Get(2).(*lua.LFunction)
-	if !ok {
+	if fn.callback = callback; !callback.IsFunction() {
 		return "second argument to redis.register_function must be a function"
 	}
-	fn.Name, fn.callback = name, callback
 	return ""
 }
 
-// fromTable reads named arguments. It returns an error text or "".
-func (fn *Function) fromTable(s *State, L *lua.LState) string {
-	t, ok := L.Get(1).(*lua.LTable)
-	if !ok {
+// fromTable reads named arguments. args may be nil. It returns an error text or "".
+func (fn *Function) fromTable(t *lua.Thread, args *lua.Table) string {
+	if args == nil {
 		return "calling redis.register_function with a single argument is only applicable to Lua " +
 			"table (representing named arguments)."
 	}
 	named := false
-	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
-		key, ok := toString(k)
+	for i, k, v := args.NextIndex(0); i != 0; i, k, v = args.NextIndex(i) {
+		key, ok := toWord(k)
 		if !ok {
 			return "named argument key given to redis.register_function is not a string"
 		}
-		switch strings.ToLower(key) {
-		case "function_name":
-			if fn.Name, named = toString(v); !named {
-				return "function_name argument given to redis.register_function must be a string"
-			}
-		case "description":
-			if fn.Description, fn.Described = toString(v); !fn.Described {
-				return "description argument given to redis.register_function must be a string"
-			}
-		case "callback":
-			if fn.callback, ok = v.(*lua.LFunction); !ok {
-				return "callback argument given to redis.register_function must be a function"
-			}
-		case "flags":
-			flags, ok := v.(*lua.LTable)
-			if !ok {
-				return "flags argument to redis.register_function must be a table representing " +
-					"function flags"
-			}
-			if fn.Flags, ok = readFlags(flags); !ok {
-				return "unknown flag given"
-			}
-		default:
-			return "unknown argument given to redis.register_function"
+		if msg := fn.named(t, key, v); msg != "" {
+			return msg
 		}
+		named = named || key == "function_name"
 	}
 	switch {
 	case !named:
 		return "redis.register_function must get a function name argument"
-	case fn.callback == nil:
+	case fn.callback.IsNil():
 		return "redis.register_function must get a callback argument"
 	}
 	return ""
 }
 
-func readFlags(t *lua.LTable) (flags Flags, ok bool) {
+// named reads an argument by its name. It returns an error text or "".
+func (fn *Function) named(t *lua.Thread, name string, v lua.Value) string {
+	var ok bool
+	switch name {
+	case "function_name":
+		if fn.Name, ok = toString(t, v); !ok {
+			return "function_name argument given to redis.register_function must be a string"
+		}
+	case "description":
+		if fn.Description, fn.Described = toString(t, v); !fn.Described {
+			return "description argument given to redis.register_function must be a string"
+		}
+	case "callback":
+		if fn.callback = v; !v.IsFunction() {
+			return "callback argument given to redis.register_function must be a function"
+		}
+	case "flags":
+		if !v.IsTable() {
+			return "flags argument to redis.register_function must be a table representing " +
+				"function flags"
+		}
+		if fn.Flags, ok = readFlags(t, v.Table()); !ok {
+			return "unknown flag given"
+		}
+	default:
+		return "unknown argument given to redis.register_function"
+	}
+	return ""
+}
+
+func readFlags(t *lua.Thread, list *lua.Table) (flags Flags, ok bool) {
 	for i := 1; ; i++ {
-		v := rawIndex(t, i)
-		if v == lua.LNil {
+		t.Spend(1)
+		v := list.GetInt(i)
+		if v.IsNil() {
 			return flags, true
 		}
-		name, isString := toString(v)
-		f := FlagOf(strings.ToLower(name))
+		name, isString := toWord(v)
+		f := FlagOf(name)
 		if !isString || f == 0 {
 			return 0, false
 		}
@@ -201,63 +216,79 @@ func readFlags(t *lua.LTable) (flags Flags, ok bool) {
 	}
 }
 
-// Load compiles a library and adds it. With replace it may take the place of the library of the
-// same name. The text of an error is for the client, without a code.
-func (f *Functions) Load(code []byte, replace bool) (*Library, error) {
-	l, err := f.compileLibrary(code, &f.LibrarySet, replace)
+// LoadOptions say how to load a library.
+type LoadOptions struct {
+	Replace bool // it may take the place of the library of the same name
+	// Patient lets the code take any time: a file or the master brings what was loaded before.
+	Patient bool
+}
+
+// Load compiles a library and adds it. The text of an error is for the client, without a code.
+func (f *Functions) Load(code []byte, o LoadOptions) (*Library, error) {
+	return f.LoadInto(&f.LibrarySet, code, o)
+}
+
+// LoadInto does what Load does, for a set that is being assembled for Join.
+func (f *Functions) LoadInto(set *LibrarySet, code []byte, o LoadOptions) (*Library, error) {
+	if set != &f.LibrarySet {
+		f.joining = set
+		defer func() { f.joining = nil }()
+	}
+	l, err := f.compileLibrary(code, set, o)
 	if err != nil {
 		return nil, err
 	}
-	return l, f.Add(l, replace)
-}
-
-// LoadInto adds the library to a set that is being assembled for Join.
-func (f *Functions) LoadInto(set *LibrarySet, code []byte) error {
-	l, err := f.compileLibrary(code, set, false)
-	if err != nil {
-		return err
-	}
-	return set.Add(l, false)
+	return l, set.Add(l, o.Replace)
 }
 
 // compileLibrary runs a library's code and collects the functions that it registers. It first
 // checks whether the set can take the library.
-func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (*Library, error) {
-	l, body, err := ParseLibrary(code)
+func (f *Functions) compileLibrary(code []byte, set *LibrarySet, o LoadOptions) (*Library, error) {
+	l, body, err := ParseLibrary(string(code))
 	if err != nil {
 		return nil, err
 	}
 	if !strings.EqualFold(l.Engine, "lua") {
 		return nil, LibraryError("Engine '" + l.Engine + "' not found")
 	}
-	if err := set.MayAdd(l.Name, replace); err != nil {
+	if err := set.MayAdd(l.Name, o.Replace); err != nil {
 		return nil, err
 	}
 	l.Engine = "LUA"
-	fn, err := f.compileMain(string(body), "user_function", f.mainConstant)
+	f.begin()
+	f.loading, f.deadline = l, time.Time{}
+	if !o.Patient {
+		f.deadline = time.Now().Add(loadTime)
+	}
+	defer func() { f.loading = nil }()
+	fn, err := f.compile(body, "user_function", f.loadEnv, compiler.Options{})
 	if err != nil {
 		return nil, LibraryError("Error compiling function: " + err.Error())
 	}
-	l.compiled = codeBytes(fn.Proto)
-	f.begin()
-	f.loading, f.started = l, time.Now()
-	defer func() { f.loading = nil }()
-	L := f.main
-	L.Push(f.entry)
-	L.Push(fn)
-	err = L.PCall(1, 0, nil)
-	L.SetTop(0)
-	f.ended()
-	if f.surface() {
-		return nil, LibraryError("Error registering functions: " + errPanic{}.Error())
-	}
-	if err != nil {
-		if f.stop != nil { // whatever the code made of that error
-			return nil, LibraryError("Error registering functions: ERR " + f.stop.Error())
-		}
-		return nil, LibraryError("Error registering functions: " + f.errorText(err))
+	l.compiled = int64(fn.CodeBytes())
+	if err := f.runLibrary(fn); err != nil {
+		return nil, err
 	}
 	return l, nil
+}
+
+// runLibrary runs the code of a library.
+func (f *Functions) runLibrary(fn *lua.Closure) error {
+	t := f.L.Main
+	t.Push(lua.ClosureValue(fn))
+	v, ok := t.Try(0, 0)
+	if f.surface() {
+		return LibraryError("Error registering functions: " + errPanic{}.Error())
+	}
+	defer f.ended()
+	if ok {
+		return nil
+	}
+	msg, _ := f.errorText(v)
+	if f.L.Ended() != nil {
+		msg = "ERR " + strings.TrimPrefix(msg, "ERR ")
+	}
+	return LibraryError("Error registering functions: " + msg)
 }
 
 // MachineMemory returns the estimated size of the environment in bytes: its libraries, its stacks,
@@ -268,22 +299,9 @@ func (f *Functions) MachineMemory() int64 { return machineMemory + f.StackBytes(
 // key.
 func (f *Functions) MemoryBytes() int64 { return f.MachineMemory() + f.LibrarySet.Memory() }
 
-// errorText returns the text of an uncaught error.
-func (s *State) errorText(err error) string {
-	v := errorValue(err)
-	if t, ok := v.(*lua.LTable); ok {
-		if msg, ok := toString(t.RawGetString("err")); ok {
-			return msg
-		}
-		return "ERR unknown error"
-	}
-	msg, _ := toString(v)
-	return "ERR " + msg
-}
-
 // Call runs a function and writes its reply.
-func (f *Functions) Call(fn *Function, keys, args [][]byte, w *resp.Writer) Result {
+func (f *Functions) Call(fn *Function, keys, args [][]byte, w *resp.Writer) {
 	f.begin()
 	f.kept.stale = true
-	return f.invoke(fn.callback, fn.Name, w, f.list(keys), f.list(args))
+	f.invoke(fn.callback, fn.Name, w, list(keys), list(args))
 }

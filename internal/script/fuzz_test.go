@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/luagen"
+	"godwit/internal/lua/redislib"
 	"godwit/internal/script"
-	"godwit/internal/script/luagen"
-	"godwit/internal/script/lualib"
 	"godwit/internal/testseed"
 )
 
@@ -24,7 +24,7 @@ type strict struct {
 func (f *strict) ReportPanic(p *script.Panic) { f.t.Error(p.Error()) }
 
 func strictHost(t testing.TB) *script.Host {
-	h := script.NewHost(&strict{t: t}, script.Options{Version: "7.2.4"}, lualib.Open)
+	h := script.NewHost(&strict{t: t}, script.Options{Version: "7.2.4"}, redislib.Open)
 	h.BoundMemory(64 << 20)
 	return h
 }
@@ -113,7 +113,7 @@ func (l *late) Interrupt() error {
 // run runs a script on a host of its own, for a few milliseconds at most.
 func run(t testing.TB, src string) string {
 	c := &late{strict{t: t}, time.Now().Add(20 * time.Millisecond)}
-	h := script.NewHost(c, script.Options{Version: "7.2.4"}, lualib.Open)
+	h := script.NewHost(c, script.Options{Version: "7.2.4"}, redislib.Open)
 	h.BoundMemory(64 << 20)
 	out := eval(t, h, src)
 	require.NotContains(t, out, "internal error", src)

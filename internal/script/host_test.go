@@ -2,14 +2,15 @@ package script_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 )
 
 // fake is a server whose commands answer their arguments. Like a real one it takes any number of
@@ -19,14 +20,32 @@ type fake struct {
 	stop  error
 	calls int
 	logs  []string
+	fails []string
+	// lenient says that scripts may go on until they call the command stop.
+	lenient bool
 }
 
 func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 	f.calls++
 	f.w.Buf, f.w.Proto = f.w.Buf[:0], proto
 	switch string(argv[0]) {
+	case "stop":
+		f.lenient = false
+		f.w.Simple("OK")
+	case "many": // pieces of 1 MB each, behind the first line that is given
+		f.w.Buf = append(append(f.w.Buf, argv[1]...), "\r\n"...)
+		for i := range 100 {
+			f.w.Bulk(append(make([]byte, 1e6), strconv.Itoa(i)...))
+		}
+	case "types":
+		f.w.Buf = append(f.w.Buf, strings.ReplaceAll("*8 %2 $1 k :1 $1 l #t ~2 $1 m +n ,2.5 _ #f "+
+			"*0 %0 $-1 ", " ", "\r\n")...)
+	case "vast":
+		return nil, ""
 	case "refuse":
 		return nil, "ERR refused"
+	case "deny":
+		return nil, "DENIED for some reason"
 	case "fail":
 		f.w.Error("WRONG kind")
 	case "get":
@@ -46,12 +65,18 @@ func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 func (f *fake) Allowed(argv [][]byte) (ok, known bool) {
 	return string(argv[0]) == "get", string(argv[0]) != "none"
 }
-func (f *fake) SetRepl(int)           {}
-func (f *fake) Log(_ int, msg string) { f.logs = append(f.logs, msg) }
-func (f *fake) Interrupt() error      { return f.stop }
+func (f *fake) SetRepl(int)             {}
+func (f *fake) Failed(m string, _ bool) { f.fails = append(f.fails, m) }
+func (f *fake) Log(_ int, msg string)   { f.logs = append(f.logs, msg) }
+func (f *fake) Interrupt() error {
+	if f.lenient {
+		return nil
+	}
+	return f.stop
+}
 
 func newHost(f *fake) *script.Host {
-	return script.NewHost(f, script.Options{Version: "7.2.4", VersionNum: 0x070204}, lualib.Open)
+	return script.NewHost(f, script.Options{Version: "7.2.4", VersionNum: 0x070204}, redislib.Open)
 }
 
 func eval(t testing.TB, h *script.Host, src string) string {
@@ -102,12 +127,24 @@ func TestCache(t *testing.T) {
 // TestMemoryBound checks that single instructions that make much are noticed too.
 func TestMemoryBound(t *testing.T) {
 	h := newHost(&fake{})
-	h.BoundMemory(64 << 20)
+	h.BoundMemory(16 << 20)
 	for _, src := range []string{
-		"local a = {} for i = 1, 1e5 do local t = {} t[16383] = 1 a[i] = t end",
+		"local a = {} for i = 1, 1e6 do a[i] = {i} end",
 		"local t = {} while true do t = {t} end",
 		"local t = {} while true do t[#t+1] = ('x'):rep(10000)..#t end",
 		"local t = {} while true do t[#t+1] = redis.call('a',('x'):rep(10000)) end",
+		"local t = {} while true do t[#t+1] = redis.pcall('fail') end",
+		"local t = {} while true do t[#t+1] = redis.pcall('refuse') end",
+		"local t = {} while true do t[#t+1] = redis.pcall() end",
+		"local t = {} while true do t[#t+1] = redis.error_reply('x') end",
+		"local t = {} while true do t[#t+1] = redis.error_reply() end",
+		// sources, of which constants and names are parts
+		"local t, s = {}, ('x'):rep(10000) for i = 1, 1e4 do " +
+			"t[i] = loadstring('return \"abc\" --'..s..i, '=x') end",
+		"local t, s = {}, ('do local a end '):rep(1000) for i = 1, 1e4 do " +
+			"t[i] = loadstring(s..i, '=x') or loadstring(s, '=x') end",
+		"return coroutine.resume(coroutine.create(function() " +
+			"local t = {} while true do t[#t+1] = ('x'):rep(10000)..#t end end))",
 	} {
 		require.Contains(t, eval(t, h, src), "not enough memory", src)
 	}

@@ -1,128 +1,47 @@
 package script
 
-import lua "github.com/yuin/gopher-lua"
+import "godwit/internal/lua"
 
-// This file counts what functions keep between calls: the tables and strings behind the local
-// variables of their libraries. The machine does not count them, so a walk does, a little at each
-// tick of the server's clock, because a library may keep millions of values.
+// This file counts what functions keep between calls: what can be reached from the local variables
+// of their libraries. It does so a little at each tick of the server's clock, because a library may
+// keep millions of values.
 
-// kept is the result of the last walk and the state of the next.
+// kept is the result of the last count and the state of the next.
 type kept struct {
 	bytes int64
-	stale bool  // a function has run since the last walk began
-	walk  *walk // in progress; nil: none
-	rest  int   // ticks until the next walk may begin
-	set   int64 // bytes of the libraries' sources when the last walk began
+	stale bool       // a function has run since the last count began
+	meter *lua.Meter // of the count in progress; nil: none
+	ticks int        // that it has taken
+	rest  int        // ticks until the next count may begin
+	set   int64      // bytes of the libraries' sources when the last count began
 }
 
 const (
 	// keptStep is how many values one tick visits: about 0.2 ms.
-	keptStep = 2 << 10
-	// keptRest is how many ticks a walk rests for each tick that it took.
+	keptStep = 8 << 10
+	// keptRest is how many ticks a count rests for each tick that it took.
 	keptRest = 4
-	// keptMost bounds the tables and functions that a walk follows.
-	keptMost = 1 << 18
 )
 
-// Count continues the walk, if functions have run or changed since the last one. It is called at
+// Count continues the count, if functions have run or changed since the last one. It is called at
 // each tick.
 func (f *Functions) Count() {
 	k := &f.kept
-	if k.walk == nil {
+	if k.meter == nil {
 		if k.rest = max(k.rest-1, 0); k.rest > 0 || !k.stale && k.set == f.memory {
 			return
 		}
-		k.walk, k.stale, k.set = &walk{seen: map[any]bool{}}, false, f.memory
+		k.meter, k.ticks, k.stale, k.set = new(lua.Meter), 0, false, f.memory
 		for _, l := range f.libraries {
-			for _, fn := range l.Functions {
-				k.walk.value(fn.callback)
-			}
+			l.holds(k.meter.Visit)
 		}
 	}
-	k.walk.ticks++
-	if done := k.walk.step(keptStep); !done {
-		k.bytes = max(k.bytes, k.walk.bytes)
+	k.ticks++
+	done := k.meter.Step(keptStep)
+	counted := int64(k.meter.Bytes)
+	if !done {
+		k.bytes = max(k.bytes, counted)
 		return
 	}
-	k.bytes, k.rest, k.walk = k.walk.bytes, keptRest*k.walk.ticks, nil
-}
-
-// walk counts the bytes reachable from some values. Beyond keptMost tables and functions it
-// extrapolates from those it has met. It may miss what changes between two steps until the next
-// walk.
-type walk struct {
-	seen  map[any]bool
-	todo  []lua.LValue
-	table *lua.LTable // whose entries are being counted; nil: none
-	key   lua.LValue  // the entry counted last
-	done  int
-	ticks int
-	bytes int64
-}
-
-func (w *walk) value(v lua.LValue) {
-	switch v := v.(type) {
-	case lua.LString:
-		w.bytes += int64(len(v))
-	case *lua.LTable:
-		if !w.seen[v] {
-			w.seen[v] = true
-			w.todo = append(w.todo, v)
-		}
-	case *lua.LFunction:
-		if v != nil && !v.IsG && !w.seen[v] {
-			w.seen[v] = true
-			w.todo = append(w.todo, v)
-		}
-	}
-}
-
-// step visits n values and reports whether the walk is complete.
-func (w *walk) step(n int) (done bool) {
-	for ; n > 0; n-- {
-		switch {
-		case w.table != nil:
-			w.entry()
-		case len(w.todo) > 0 && w.done < keptMost:
-			w.next()
-		default:
-			if left := int64(len(w.todo)); left > 0 {
-				w.bytes += left * (w.bytes / int64(w.done))
-			}
-			return true
-		}
-	}
-	return false
-}
-
-// next moves on to the next table or function.
-func (w *walk) next() {
-	v := w.todo[len(w.todo)-1]
-	w.todo = w.todo[:len(w.todo)-1]
-	w.done++
-	switch v := v.(type) {
-	case *lua.LTable:
-		w.bytes += 128
-		w.value(v.Metatable)
-		w.table, w.key = v, lua.LNil
-	case *lua.LFunction:
-		w.bytes += 96
-		for _, u := range v.Upvalues {
-			w.bytes += 48
-			w.value(u.Value())
-		}
-	}
-}
-
-// entry counts the next entry of the table.
-func (w *walk) entry() {
-	k, v := w.table.Next(w.key)
-	if k == lua.LNil {
-		w.table, w.key = nil, nil
-		return
-	}
-	w.bytes += 64
-	w.value(k)
-	w.value(v)
-	w.key = k
+	k.bytes, k.rest, k.meter = counted, keptRest*k.ticks, nil
 }

@@ -1,12 +1,10 @@
 package script
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"godwit/internal/lua"
 	"godwit/internal/resp"
 )
 
@@ -41,14 +39,14 @@ type Function struct {
 	Flags       Flags
 	Library     *Library
 
-	callback *lua.LFunction
+	callback lua.Value
 }
 
 // Library is the code of a library and what it registered.
 type Library struct {
 	Name      string
 	Engine    string // as the code spells it
-	Code      []byte // with its first line
+	Code      string // with its first line
 	Functions []*Function
 
 	compiled int64 // estimated memory of the compiled code, bytes
@@ -80,42 +78,51 @@ func validLibraryName(s string) bool {
 // ParseLibrary reads the first line of a library's code, "#!engine name=library", and returns an
 // empty library. body is the rest, beginning with the first line's end, so that line numbers match
 // those of the code.
-func ParseLibrary(code []byte) (lib *Library, body []byte, err error) {
-	if !strings.HasPrefix(string(code[:min(len(code), 2)]), "#!") {
-		return nil, nil, LibraryError("Missing library metadata")
+func ParseLibrary(code string) (lib *Library, body string, err error) {
+	if !strings.HasPrefix(code, "#!") {
+		return nil, "", LibraryError("Missing library metadata")
 	}
-	end := bytes.IndexByte(code, '\n')
-	if end < 0 || bytes.IndexByte(code[:end], 0) >= 0 { // C's strings end at a zero
-		return nil, nil, LibraryError("Invalid library metadata")
-	}
-	words, ok := splitLine(code[:end])
+	line, body, ok := firstLine(code)
 	if !ok {
-		return nil, nil, LibraryError("Invalid library metadata")
+		return nil, "", LibraryError("Invalid library metadata")
+	}
+	words, ok := splitLine(line)
+	if !ok {
+		return nil, "", LibraryError("Invalid library metadata")
 	}
 	name, named := "", false
 	for _, w := range words[1:] {
 		if len(w) < 5 || !strings.EqualFold(w[:5], "name=") {
-			return nil, nil, LibraryError("Invalid metadata value given: " + w)
+			return nil, "", LibraryError("Invalid metadata value given: " + w)
 		}
 		if named {
-			return nil, nil, LibraryError(
+			return nil, "", LibraryError(
 				"Invalid metadata value, name argument was given multiple times")
 		}
 		name, named = w[5:], true
 	}
 	if !named {
-		return nil, nil, LibraryError("Library name was not given")
+		return nil, "", LibraryError("Library name was not given")
 	}
 	if !validLibraryName(name) {
-		return nil, nil, ErrLibraryName
+		return nil, "", ErrLibraryName
 	}
-	return &Library{Name: name, Engine: words[0][2:], Code: slices.Clone(code)}, code[end:], nil
+	return &Library{Name: name, Engine: words[0][2:], Code: code}, body, nil
+}
+
+// firstLine cuts the first line off a text. body begins with the line's end.
+func firstLine(text string) (line, body string, ok bool) {
+	end := strings.IndexByte(text, '\n')
+	if end < 0 || strings.IndexByte(text[:end], 0) >= 0 { // C's strings end at a zero
+		return "", "", false
+	}
+	return text[:end], text[end:], true
 }
 
 // splitLine splits a first line into words, with the quoting of inline requests.
-func splitLine(line []byte) (words []string, ok bool) {
+func splitLine(line string) (words []string, ok bool) {
 	var p resp.Parser
-	argv, _, err := p.Next(append(slices.Clone(line), '\n'), &resp.Limits{MaxInline: len(line) + 2})
+	argv, _, err := p.Next([]byte(line+"\n"), &resp.Limits{MaxInline: len(line) + 2})
 	if err != nil || len(argv) == 0 {
 		return nil, false
 	}

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	lua "github.com/yuin/gopher-lua"
 
+	"godwit/internal/lua"
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
 	"godwit/internal/script"
-	"godwit/internal/script/lualib"
 )
 
 // TestSyntaxErrorInNestedFunction checks that an error in a function within a for unwinds through
@@ -53,7 +53,7 @@ func TestPanicReachesCaller(t *testing.T) {
 		"table.sort({2, 1}, function() redis.call('x') end)",
 		"return ('a'):gsub('a', function() redis.call('x') end)",
 	} {
-		h := script.NewHost(&faulty{}, script.Options{}, lualib.Open)
+		h := script.NewHost(&faulty{}, script.Options{}, redislib.Open)
 		sc, err := h.Load([]byte(src), false)
 		require.NoError(t, err)
 		var w resp.Writer
@@ -63,6 +63,22 @@ func TestPanicReachesCaller(t *testing.T) {
 		require.Equal(t, "handler", p.Value, src)
 		require.Contains(t, string(p.Stack), "faulty).Call", src)
 	}
+}
+
+// overdue is a server that panics while it serves others.
+type overdue struct{ fake }
+
+func (*overdue) Interrupt() error { panic("served") }
+
+// TestPanicOfOthers checks that neither can it handle one of a command that it lets others run.
+func TestPanicOfOthers(t *testing.T) {
+	h := script.NewHost(&overdue{}, script.Options{}, redislib.Open)
+	sc, err := h.Load([]byte("while true do pcall(function() while true do end end) end"), false)
+	require.NoError(t, err)
+	p, ok := panicOf(func() { h.Run(sc, nil, nil, &resp.Writer{}) }).(*script.Panic)
+	require.True(t, ok)
+	require.Equal(t, "served", p.Value)
+	require.True(t, p.Inside)
 }
 
 func panicOf(f func()) (v any) {
@@ -76,14 +92,21 @@ func TestPanicOfLibrary(t *testing.T) {
 	for _, src := range []string{
 		"fault()", "pcall(fault) return 1", "while true do pcall(fault) end",
 		"pcall(coroutine.wrap(function() fault() end)) return 1",
+		"beside()", "while true do pcall(beside) end",
 	} {
 		c := &faulty{}
-		h := script.NewHost(c, script.Options{}, lualib.Open, func(L *lua.LState) {
-			L.SetGlobal("fault", L.NewFunction(func(*lua.LState) int { panic("fault") }))
+		h := script.NewHost(c, script.Options{}, redislib.Open, func(s *lua.State) {
+			s.Globals.SetString("fault", lua.NativeValue(&lua.Native{Name: "fault",
+				Fn: func(*lua.Thread) int { panic("fault") }}))
+			s.Globals.SetString("beside", lua.NativeValue(&lua.Native{Name: "beside",
+				Fn: func(t *lua.Thread) int {
+					t.Aside(lua.LongWork, func() { panic("fault") })
+					return 0
+				}}))
 		})
 		require.Contains(t, eval(t, h, src), "-ERR internal error\r\n", src)
 		require.Len(t, c.reported, 1, src)
-		require.Equal(t, "fault", c.reported[0].Value, src)
+		require.Contains(t, c.reported[0].Value, "fault", src)
 		require.Equal(t, ":1\r\n", eval(t, h, "return select(2, pcall(function() return 1 end))"),
 			src)
 	}
@@ -92,6 +115,7 @@ func TestPanicOfLibrary(t *testing.T) {
 // TestOverflowIsNoPanic checks that full stacks are errors of the script.
 func TestOverflowIsNoPanic(t *testing.T) {
 	h := newHost(&fake{})
+	h.BoundMemory(32 << 20)
 	for _, src := range []string{
 		"local function f() return 1 + f() end f()",
 		"local function f(...) return 1 + f(1, ...) end f()",

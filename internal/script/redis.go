@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
+	"godwit/internal/lua"
 )
 
 // Options say how the server presents itself to scripts.
@@ -14,157 +14,121 @@ type Options struct {
 	VersionNum int    // REDIS_VERSION_NUM, 0x00MMmmpp
 }
 
-// API returns the table redis of scripts.
-func (s *State) API(o Options) *lua.LTable {
-	t := s.L.NewTable()
-	s.library(t, map[string]lua.LGFunction{
-		"call":        func(L *lua.LState) int { return s.command(L, true) },
-		"pcall":       func(L *lua.LState) int { return s.command(L, false) },
-		"error_reply": s.errorReply, "status_reply": s.statusReply, "sha1hex": s.sha1hex,
-		"log": s.log, "setresp": s.setresp,
-		"set_repl": s.setRepl, "acl_check_cmd": s.aclCheck,
-		"replicate_commands": func(L *lua.LState) int { L.Push(lua.LTrue); return 1 },
-		"breakpoint":         func(L *lua.LState) int { L.Push(lua.LFalse); return 1 },
-		"debug":              func(*lua.LState) int { return 0 },
-	})
-	for name, n := range map[string]int{
-		"LOG_DEBUG": LogDebug, "LOG_VERBOSE": LogVerbose, "LOG_NOTICE": LogNotice,
-		"LOG_WARNING": LogWarning, "REPL_NONE": ReplNone, "REPL_AOF": ReplAOF,
-		"REPL_SLAVE": ReplReplica, "REPL_REPLICA": ReplReplica, "REPL_ALL": ReplAll,
-		"REDIS_VERSION_NUM": o.VersionNum,
-	} {
-		t.RawSetString(name, lua.LNumber(n))
+// entry is a field of a library table.
+type entry struct {
+	name string
+	fn   func(t *lua.Thread) int
+	n    int // if fn is nil
+}
+
+// set adds the entries to a table.
+func set(t *lua.Table, entries ...entry) {
+	for _, e := range entries {
+		v := lua.Int(e.n)
+		if e.fn != nil {
+			v = lua.NativeValue(&lua.Native{Name: e.name, Fn: e.fn})
+		}
+		t.SetString(e.name, v)
 	}
-	t.RawSetString("REDIS_VERSION", lua.LString(o.Version))
+}
+
+// API returns the table redis of scripts.
+func (s *State) API(o Options) *lua.Table {
+	t := lua.NewTable(0, 0)
+	set(t, entry{name: "call", fn: s.call}, entry{name: "pcall", fn: s.pcall})
+	s.logAPI(t, o)
+	set(t, entry{name: "setresp", fn: s.setresp},
+		entry{name: "sha1hex", fn: s.sha1hex},
+		entry{name: "error_reply", fn: s.errorReply},
+		entry{name: "status_reply", fn: s.statusReply},
+		entry{name: "set_repl", fn: s.setRepl},
+		entry{name: "REPL_NONE", n: ReplNone}, entry{name: "REPL_AOF", n: ReplAOF},
+		entry{name: "REPL_SLAVE", n: ReplReplica}, entry{name: "REPL_REPLICA", n: ReplReplica},
+		entry{name: "REPL_ALL", n: ReplAll},
+		entry{name: "acl_check_cmd", fn: s.aclCheck})
+	return t
+}
+
+// logAPI adds the fields that code has while it is being loaded, too.
+func (s *State) logAPI(t *lua.Table, o Options) {
+	set(t, entry{name: "log", fn: s.log},
+		entry{name: "LOG_DEBUG", n: LogDebug}, entry{name: "LOG_VERBOSE", n: LogVerbose},
+		entry{name: "LOG_NOTICE", n: LogNotice}, entry{name: "LOG_WARNING", n: LogWarning},
+		entry{name: "REDIS_VERSION_NUM", n: o.VersionNum})
+	t.SetString("REDIS_VERSION", lua.String(o.Version))
+}
+
+// scriptAPI adds what only scripts of EVAL have.
+func (s *State) scriptAPI(t *lua.Table) *lua.Table {
+	set(t, entry{name: "breakpoint", fn: s.breakpoint}, entry{name: "debug", fn: s.debugLog},
+		entry{name: "replicate_commands", fn: func(t *lua.Thread) int { return push(t, lua.True) }})
 	return t
 }
 
 // errorTable returns an error as scripts see it. The text includes the code, without '-'.
-func (s *State) errorTable(msg string) *lua.LTable {
-	t := s.L.CreateTable(0, 2)
-	t.RawSetString("err", lua.LString(msg))
-	return t
+func errorTable(t *lua.Thread, msg ...string) *lua.Table {
+	text := t.Join(msg...)
+	tab := t.NewTable(0, 1)
+	tab.SetString("err", text)
+	return tab
+}
+
+// libError returns an error of a function in the table redis, without a code.
+func (s *State) libError(t *lua.Thread, msg string) lua.Value {
+	s.debug.fails(msg)
+	return lua.TableValue(errorTable(t, "ERR ", msg))
 }
 
 // refuse raises an error of a function in the table redis.
-func (s *State) refuse(L *lua.LState, msg string) { s.throw(L, s.errorTable("ERR "+msg)) }
+func (s *State) refuse(t *lua.Thread, msg string) int { return t.Throw(s.libError(t, msg)) }
 
-// args collects the arguments of redis.call into argv. The bytes are valid until the next call.
-func (s *State) args(L *lua.LState, n int) bool {
-	b, ends := s.argBuf[:0], s.argEnds[:0]
-	for i := 1; i <= n; i++ {
-		switch t := L.Get(i).(type) {
-		case lua.LString:
-			b = append(b, t...)
-		case lua.LNumber:
-			b = appendArgument(b, float64(t))
-		default:
-			return false
-		}
-		ends = append(ends, len(b))
-	}
-	argv := s.argv[:0]
-	from := 0
-	for _, end := range ends {
-		argv = append(argv, b[from:end:end])
-		from = end
-	}
-	s.argBuf, s.argEnds, s.argv = b, ends, argv
-	if cap(b) > 1<<20 {
-		s.argBuf = nil
-	}
-	return true
-}
-
-// command implements redis.call, or redis.pcall if raise is false.
-func (s *State) command(L *lua.LState, raise bool) int {
-	n := L.GetTop()
-	var v lua.LValue
-	switch {
-	case n == 0:
-		v = s.errorTable("ERR Please specify at least one argument for this redis lib call")
-	case s.calling:
-		v = s.errorTable("ERR luaRedisGenericCommand() recursive call detected. Are you doing " +
-			"funny stuff with Lua debug hooks?")
-	case !s.args(L, n):
-		v = s.errorTable("ERR Lua redis lib command arguments must be strings or integers")
-	default:
-		reply, refused := s.serverCall()
-		if s.stop != nil {
-			s.left = 0
-		}
-		if refused == "" {
-			s.grow(L, len(reply))
-			d := decoder{s: s, b: reply}
-			v = d.value()
-			if !raise || reply[0] != '-' {
-				L.Push(v)
-				return 1
-			}
-			s.throw(L, v)
-		}
-		t := s.errorTable(refused)
-		t.RawSetString("ignore_error_stats_update", lua.LTrue)
-		v = t
-	}
-	if raise {
-		s.throw(L, v)
-	}
-	L.Push(v)
+func push(t *lua.Thread, v lua.Value) int {
+	t.Push(v)
 	return 1
 }
 
-// serverCall runs the command in argv.
-func (s *State) serverCall() (reply []byte, refused string) {
-	defer s.watch()
-	s.calling = true
-	reply, refused = s.caller.Call(s.argv, s.proto)
-	s.calling = false
-	return reply, refused
-}
-
-func (s *State) onlyString(L *lua.LState) (string, bool) {
-	if L.GetTop() != 1 {
-		return "", false
+// onlyString returns the argument if it is one string.
+func onlyString(t *lua.Thread) (string, bool) {
+	if v := t.Arg(1); t.Top() == 1 && v.IsString() {
+		return v.Str(), true
 	}
-	str, ok := L.Get(1).(lua.LString)
-	return string(str), ok
+	return "", false
 }
 
-func (s *State) errorReply(L *lua.LState) int {
-	str, ok := s.onlyString(L)
+func (s *State) errorReply(t *lua.Thread) int {
+	str, ok := onlyString(t)
 	if !ok {
-		L.Push(s.errorTable("ERR wrong number or type of arguments"))
-		return 1
+		return push(t, s.libError(t, "wrong number or type of arguments"))
 	}
-	str = strings.TrimRight(strings.TrimPrefix(str, "-"), "\r\n")
-	if !strings.Contains(str, " ") {
-		str = "ERR " + str // every error has a code
-	}
-	L.Push(s.errorTable(str))
-	return 1
-}
-
-func (s *State) statusReply(L *lua.LState) int {
-	str, ok := s.onlyString(L)
+	str = strings.TrimPrefix(lua.CString(str), "-")
+	s.debug.fails("-" + str)
+	code, msg, ok := strings.Cut(str, " ")
 	if !ok {
-		L.Push(s.errorTable("ERR wrong number or type of arguments"))
-		return 1
+		code, msg = "ERR", code // every error has a code
 	}
-	t := L.CreateTable(0, 1)
-	t.RawSetString("ok", lua.LString(str))
-	L.Push(t)
-	return 1
+	return push(t, lua.TableValue(errorTable(t, code, " ", strings.Trim(msg, "\r\n"))))
 }
 
-func (s *State) sha1hex(L *lua.LState) int {
-	if L.GetTop() != 1 {
-		s.refuse(L, "wrong number of arguments")
+func (s *State) statusReply(t *lua.Thread) int {
+	if _, ok := onlyString(t); !ok {
+		return push(t, s.libError(t, "wrong number or type of arguments"))
 	}
-	str, _ := toString(L.Get(1))
-	s.spend(L, len(str)>>6)
-	L.Push(lua.LString(Digest([]byte(str))))
-	return 1
+	r := t.NewTable(0, 1)
+	r.SetString("ok", t.Arg(1))
+	return push(t, lua.TableValue(r))
+}
+
+func (s *State) sha1hex(t *lua.Thread) int {
+	if t.Top() != 1 {
+		return s.refuse(t, "wrong number of arguments")
+	}
+	v := t.Arg(1)
+	if !v.IsString() {
+		str, _ := lua.ToText(v)
+		v = lua.String(str)
+	}
+	digest := func(_ string, v lua.Value) string { return Digest(v.Borrow()) }
+	return push(t, lua.String(lua.Scan(t, v.Str(), v, digest)))
 }
 
 // Digest returns the SHA-1 of a script as 40 hexadecimal characters.
@@ -173,64 +137,68 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (s *State) log(L *lua.LState) int {
-	n := L.GetTop()
-	if n < 2 {
-		s.refuse(L, "redis.log() requires two arguments or more.")
+// maxLogged is how many bytes of its arguments redis.log writes.
+const maxLogged = 64 << 10
+
+func (s *State) log(t *lua.Thread) int {
+	if t.Top() < 2 {
+		return s.refuse(t, "redis.log() requires two arguments or more.")
 	}
-	level, ok := toNumber(L.Get(1))
-	if !ok {
-		s.refuse(L, "First argument must be a number (log level).")
+	level, ok := t.ToNumber(t.Arg(1))
+	switch {
+	case !ok:
+		return s.refuse(t, "First argument must be a number (log level).")
+	case !(level > LogDebug-1 && level < LogWarning+1): // it is cut to an integer
+		return s.refuse(t, "Invalid log level.")
 	}
-	if level < LogDebug || level >= LogWarning+1 {
-		s.refuse(L, "Invalid log level.")
-	}
-	var parts []string
-	for i := 2; i <= n; i++ {
-		if str, ok := toString(L.Get(i)); ok {
-			parts = append(parts, str)
+	var text []byte
+	for i, v := range t.Args(2) {
+		if str, ok := lua.ToText(v); ok {
+			if i > 0 {
+				text = append(text, ' ')
+			}
+			text = append(text, str[:min(len(str), maxLogged-min(len(text), maxLogged))]...)
 		}
 	}
-	s.caller.Log(int(level), strings.Join(parts, " "))
+	s.caller.Log(int(level), string(text))
 	return 0
 }
 
-func (s *State) setresp(L *lua.LState) int {
-	if L.GetTop() != 1 {
-		s.refuse(L, "redis.setresp() requires one argument.")
+func (s *State) setresp(t *lua.Thread) int {
+	if t.Top() != 1 {
+		return s.refuse(t, "redis.setresp() requires one argument.")
 	}
-	n, _ := toNumber(L.Get(1))
+	n, _ := t.ToNumber(t.Arg(1))
 	if n = float64(int(n)); n != 2 && n != 3 {
-		s.refuse(L, "RESP version must be 2 or 3.")
+		return s.refuse(t, "RESP version must be 2 or 3.")
 	}
 	s.proto = int(n)
 	return 0
 }
 
-func (s *State) setRepl(L *lua.LState) int {
-	if L.GetTop() != 1 {
-		s.refuse(L, "redis.set_repl() requires one argument.")
+func (s *State) setRepl(t *lua.Thread) int {
+	if t.Top() != 1 {
+		return s.refuse(t, "redis.set_repl() requires one argument.")
 	}
-	n, _ := toNumber(L.Get(1))
+	n, _ := t.ToNumber(t.Arg(1))
 	if int(n)&^ReplAll != 0 {
-		s.refuse(L, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
+		return s.refuse(t, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or "+
+			"REPL_NONE.")
 	}
 	s.caller.SetRepl(int(n))
 	return 0
 }
 
-func (s *State) aclCheck(L *lua.LState) int {
-	n := L.GetTop()
+func (s *State) aclCheck(t *lua.Thread) int {
 	switch {
-	case n == 0:
-		s.refuse(L, "Please specify at least one argument for this redis lib call")
-	case !s.args(L, n):
-		s.refuse(L, "Lua redis lib command arguments must be strings or integers")
+	case t.Top() == 0:
+		return s.refuse(t, "Please specify at least one argument for this redis lib call")
+	case !s.args(t):
+		return s.refuse(t, "Lua redis lib command arguments must be strings or integers")
 	}
 	ok, known := s.caller.Allowed(s.argv)
 	if !known {
-		s.refuse(L, "Invalid command passed to redis.acl_check_cmd()")
+		return s.refuse(t, "Invalid command passed to redis.acl_check_cmd()")
 	}
-	L.Push(lua.LBool(ok))
-	return 1
+	return push(t, lua.Bool(ok))
 }

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	lua "github.com/yuin/gopher-lua"
 
+	"godwit/internal/lua"
+	"godwit/internal/lua/compiler"
+	"godwit/internal/lua/redislib"
 	"godwit/internal/resp"
-	"godwit/internal/script/lualib"
 )
 
 // The sandbox tests try what one script can do to the tables and functions that all scripts share.
@@ -24,93 +25,79 @@ func (nobody) Call([][]byte, int) ([]byte, string) { return []byte("*1\r\n$1\r\n
 func (nobody) Allowed([][]byte) (bool, bool)       { return true, true }
 func (nobody) SetRepl(int)                         {}
 func (nobody) Log(int, string)                     {}
+func (nobody) Failed(string, bool)                 {}
 func (nobody) Interrupt() error                    { return nil }
 
 // world is a State as its scripts see it.
 type world struct {
 	*State
 	t      *testing.T
-	shared map[*lua.LTable]string // all tables of the library, with the path to each
+	shared map[*lua.Table]string // all tables of the library, with the path to each
 	before string
-	seen   map[lua.LValue]string // values that a script got hold of, with how
-	tables []lua.LValue          // those that are tables
-	funcs  []*lua.LFunction
-	names  map[*lua.LFunction]string
+	seen   map[lua.Value]string // values that a script got hold of, with how
+	tables []lua.Value          // those that are tables
+	funcs  []lua.Value
 	how    string
-	by     *lua.LFunction         // the function being called
-	made   map[*lua.LFunction]int // how many functions each has handed out
-	spy    *lua.LFunction
-	tricky *lua.LTable // a table whose metamethods all report their arguments
+	by     *lua.Native         // the function being called
+	made   map[*lua.Native]int // how many functions each has handed out
+	spy    lua.Value
+	args   *arguments
+	tricky *lua.Table // a table whose metamethods all report their arguments
 }
 
 func newWorld(t *testing.T, s *State) *world {
-	w := &world{State: s, t: t, shared: map[*lua.LTable]string{}, seen: map[lua.LValue]string{},
-		names: map[*lua.LFunction]string{}, made: map[*lua.LFunction]int{}}
-	w.reach(s.env, "_G")
-	w.reach(s.L.G.Global, "G")
-	w.reach(s.L.GetMetatable(lua.LString("")), "string metatable")
-	w.reach(s.shown, "shown")
+	w := &world{State: s, t: t, shared: map[*lua.Table]string{}, seen: map[lua.Value]string{},
+		made: map[*lua.Native]int{}}
+	w.reach(s.L.Globals, "_G")
+	w.reach(s.L.Strings, "string metatable")
 	for name, v := range s.consts {
-		w.reach(v, "constant"+name[len(s.nonce):])
-	}
-	for p, r := range s.real {
-		w.reach(p, "proxy")
-		w.reach(r, "behind a proxy")
+		w.reach(v.Table(), name)
 	}
 	w.before = w.fingerprint()
-	w.spy = s.L.NewFunction(func(L *lua.LState) int {
-		for i := 1; i <= L.GetTop(); i++ {
-			w.get(L.Get(i), w.how+": an argument of a callback")
+	w.spy = lua.NativeValue(&lua.Native{Name: "spy", Fn: func(t *lua.Thread) int {
+		for i := 1; i <= t.Top(); i++ {
+			w.get(t.Arg(i), w.how+": an argument of a callback")
 		}
-		return L.GetTop()
-	})
-	mt := s.L.NewTable()
+		return t.Top()
+	}})
+	w.tricky = lua.NewTable(0, 0)
+	w.tricky.Metatable = lua.NewTable(0, 0)
 	for _, e := range strings.Fields(
 		"index newindex call concat unm add sub mul div mod pow eq lt le len tostring") {
-		mt.RawSetString("__"+e, w.spy)
+		w.tricky.Metatable.SetString("__"+e, w.spy)
 	}
-	w.tricky = s.L.NewTable()
-	w.tricky.Metatable = mt
 	return w
 }
 
-// reach notes the tables that a value leads to.
-func (w *world) reach(v lua.LValue, path string) {
-	switch v := v.(type) {
-	case *lua.LTable:
-		if _, ok := w.shared[v]; ok {
-			return
-		}
-		w.shared[v] = path
-		w.reach(v.Metatable, path+"'s metatable")
-		v.ForEach(func(k, e lua.LValue) { w.reach(e, path+"."+k.String()) })
-	case *lua.LUserData:
-		w.reach(v.Metatable, path+"'s metatable")
-	case *lua.LFunction:
-		for i, u := range v.Upvalues {
-			w.reach(u.Value(), fmt.Sprint(path, " upvalue ", i))
-		}
+// reach notes the tables that a table leads to, except for those that belong to a run.
+func (w *world) reach(t *lua.Table, path string) {
+	if _, ok := w.shared[t]; ok || t == nil || path == "_G.KEYS" || path == "_G.ARGV" {
+		return
 	}
+	require.True(w.t, t.ReadOnly, path)
+	w.shared[t] = path
+	w.reach(t.Metatable, path+"'s metatable")
+	each(t, func(k, v lua.Value) { w.reach(v.Table(), path+"."+display(k)) })
 }
 
 // fingerprint describes what the shared tables hold, by identity.
 func (w *world) fingerprint() string {
 	var lines []string
 	for t, path := range w.shared {
-		lines = append(lines, fmt.Sprintf("%p %s metatable %p", t, path, t.Metatable))
-		t.ForEach(func(k, v lua.LValue) {
-			lines = append(lines, fmt.Sprintf("%p %s[%s] = %s %p", t, path, k, v.Type(), v))
+		lines = append(lines, fmt.Sprintf("%p %s metatable %p %v", t, path, t.Metatable,
+			t.ReadOnly))
+		each(t, func(k, v lua.Value) {
+			lines = append(lines, fmt.Sprintf("%p %s[%s] = %v", t, path, display(k), v))
 		})
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
 
-// get records that a script got hold of a value. It must not be a shared table, unless it is an
-// empty proxy.
-func (w *world) get(v lua.LValue, how string) {
-	switch v.(type) {
-	case *lua.LTable, *lua.LFunction, *lua.LUserData, *lua.LState:
+// get records that a script got hold of a value. A shared table must be read-only.
+func (w *world) get(v lua.Value, how string) {
+	switch v.Kind() {
+	case lua.KindTable, lua.KindClosure, lua.KindNative, lua.KindThread:
 	default:
 		return
 	}
@@ -118,17 +105,18 @@ func (w *world) get(v lua.LValue, how string) {
 		return
 	}
 	w.seen[v] = how
-	switch v := v.(type) {
-	case *lua.LTable:
-		if path, ok := w.shared[v]; ok {
-			require.Contains(w.t, w.real, v, "%s hands out %s", how, path)
-			k, _ := v.Next(lua.LNil)
-			require.Equal(w.t, lua.LNil, k, "%s: a proxy that is not empty", how)
+	switch {
+	case v.IsTable():
+		if path, ok := w.shared[v.Table()]; ok {
+			require.True(w.t, v.Table().ReadOnly, "%s hands out %s", how, path)
 			w.tables = append(w.tables, v)
 		}
-		w.raw(v).ForEach(func(k, e lua.LValue) { w.get(e, how+"."+k.String()) })
-	case *lua.LFunction:
-		if v.IsG && (w.by == nil || w.made[w.by] < 4) { // cjson.new makes functions without end
+		each(v.Table(), func(k, e lua.Value) { w.get(e, how+"."+display(k)) })
+		if mt := v.Table().Metatable; mt != nil {
+			w.get(lua.TableValue(mt), how+"'s metatable")
+		}
+	case v.Native() != nil:
+		if w.by == nil || w.made[w.by] < 4 { // cjson.new makes functions without end
 			w.made[w.by]++
 			w.funcs = append(w.funcs, v)
 		}
@@ -136,71 +124,49 @@ func (w *world) get(v lua.LValue, how string) {
 }
 
 // call calls a function as a script does and records what it returns.
-func (w *world) call(f *lua.LFunction, args ...lua.LValue) {
+func (w *world) call(f lua.Value, args ...lua.Value) {
 	w.begin()
-	L := w.main
-	L.SetTop(0)
-	L.Push(w.entry)
-	L.Push(f)
+	t := w.L.Main
+	t.Push(f)
 	for _, a := range args {
-		L.Push(a)
+		t.Push(a)
 	}
-	err := L.PCall(1+len(args), lua.MultRet, nil)
-	if err != nil {
-		w.get(errorValue(err), w.how+": its error")
+	if err, ok := t.Try(len(args), -1); !ok {
+		w.get(err, w.how+": its error")
 	}
-	for i := 1; i <= L.GetTop(); i++ {
-		w.get(L.Get(i), fmt.Sprint(w.how, ": result ", i))
+	for i := 1; i <= t.Top(); i++ {
+		w.get(t.Arg(i), fmt.Sprint(w.how, ": result ", i))
 	}
-	L.SetTop(0)
-	w.ended()
 	w.surface()
+	w.ended()
 }
 
 // attack calls every known function with every known shared table in every place.
 func (w *world) attack() {
-	for name, mark := range w.marks {
-		if f, ok := w.consts[mark].(*lua.LFunction); ok {
-			w.names[f] = name
-		}
-		w.get(w.consts[mark], name)
-	}
-	fresh := func() *lua.LTable {
-		t := w.L.NewTable()
-		t.Append(lua.LNumber(1))
-		return t
-	}
-	thread := func() lua.LValue { // a coroutine that returns what it is given, for ever
-		f, err := w.compile("local a = ... while true do a = coroutine.yield(a, ...) end", "c")
-		require.NoError(w.t, err)
-		L := w.main
-		L.Push(w.env.RawGetString("coroutine").(*lua.LTable).Metatable.(*lua.LTable).
-			RawGetString("__index").(*lua.LTable).RawGetString("create"))
-		L.Push(f)
-		L.Call(1, 1)
-		th := L.Get(-1)
-		L.SetTop(0)
-		return th
-	}()
+	w.get(lua.TableValue(w.L.Globals), "_G")
+	w.get(lua.TableValue(w.L.Strings), "metatable of strings")
+	thread := w.thread()
 	for i := 0; i < len(w.funcs); i++ { // grows meanwhile
 		require.Less(w.t, i, 500)
 		f := w.funcs[i]
-		w.by = f
+		w.by = f.Native()
 		for n, victim := range slices.Clone(w.tables) {
-			at := func(n int) lua.LValue {
-				return [...]lua.LValue{
-					lua.LNil, lua.LNumber(1), lua.LString("__index"), w.spy, fresh(), w.tricky,
-					victim, thread,
+			at := func(n int) lua.Value {
+				fresh := lua.NewTable(0, 0)
+				fresh.SetInt(1, lua.Int(1))
+				return [...]lua.Value{
+					lua.Nil, lua.Int(1), lua.String("__index"), w.spy, lua.TableValue(fresh),
+					lua.TableValue(w.tricky), victim, thread,
 				}[n]
 			}
-			third := 0 // proxies are all alike: each function has a few of them at three arguments
+			third := 0 // tables are all alike: each function has a few of them at three arguments
 			if (n+i)%8 == 0 {
 				third = 8
 			}
 			for a := range 8 {
 				for b := range third {
-					w.how = fmt.Sprintf("%s (of %s) with %s and %d, %d",
-						w.names[f], w.seen[f], w.seen[victim], a, b)
+					w.how = fmt.Sprintf("%s (of %s) with %s and %d, %d", w.by.Name,
+						w.seen[f], w.seen[victim], a, b)
 					w.call(f, victim, at(a), at(b))
 					w.call(f, at(a), victim, at(b))
 					w.call(f, at(a), at(b), victim)
@@ -216,19 +182,30 @@ func (w *world) attack() {
 	require.Equal(w.t, w.before, w.fingerprint())
 }
 
+// thread returns a coroutine that returns what it is given, for ever.
+func (w *world) thread() lua.Value {
+	f, err := w.compile("local a = ... while true do a = coroutine.yield(a, ...) end", "c",
+		w.L.Globals, compiler.Options{})
+	require.NoError(w.t, err)
+	t := w.L.Main
+	t.Push(w.consts["coroutine.create"])
+	t.Push(lua.ClosureValue(f))
+	_, ok := t.Try(1, 1)
+	require.True(w.t, ok)
+	return t.Pop()
+}
+
 // TestSandboxFunctions checks that no function of the library returns a shared table or changes
 // one.
 func TestSandboxFunctions(t *testing.T) {
 	t.Run("eval", func(t *testing.T) {
-		h := NewHost(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
+		h := NewHost(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
 		newWorld(t, h.State).attack()
 	})
 	t.Run("functions", func(t *testing.T) {
-		f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
+		f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
 		w := newWorld(t, f.State)
-		for _, mark := range f.globals {
-			w.get(f.consts[mark], "while loading")
-		}
+		w.get(lua.TableValue(f.loadEnv), "while loading")
 		w.attack()
 	})
 }
@@ -236,8 +213,9 @@ func TestSandboxFunctions(t *testing.T) {
 // TestSandboxScripts runs what a script may try in Lua itself. Each attempt fails or changes
 // nothing.
 func TestSandboxScripts(t *testing.T) {
-	h := NewHost(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
+	h := NewHost(nobody{}, Options{Version: "7.2.4"}, redislib.Open)
 	w := newWorld(t, h.State)
+	w.args = &h.args
 	write := " t.upper = function() return 'mine' end t.x = 1 rawset(t, 'call', 1) " +
 		"setmetatable(t, nil) " +
 		"table.insert(t, 1) table.sort(t) table.remove(t) "
@@ -295,16 +273,13 @@ func TestSandboxScripts(t *testing.T) {
 }
 
 func (w *world) result(src string) string {
-	f, err := w.compile(src, "user_script")
+	f, err := w.compile(src, "user_script", w.L.Globals, compiler.Options{})
 	if err != nil {
 		return err.Error()
 	}
 	var out resp.Writer
 	w.begin()
-	w.env.RawSetString("KEYS", w.list(nil))
-	w.env.RawSetString("ARGV", w.list(nil))
-	w.invoke(f, "x", &out)
-	w.env.RawSetString("KEYS", lua.LNil)
-	w.env.RawSetString("ARGV", lua.LNil)
+	w.args.set(nil, nil)
+	w.invoke(lua.ClosureValue(f), "x", &out)
 	return string(out.Buf)
 }

@@ -1,278 +1,212 @@
-// Package script runs Lua scripts. It is the host around gopher-lua's machine.
+// Package script runs Lua scripts and functions. It is the host of the machine in package lua.
 //
-// Package syntax parses. gopher-lua compiles and interprets. This package does all that a script
-// can touch: the environment, the libraries base, string, table, math, os and coroutine, the table
-// redis, conversions between Lua and RESP, error messages and limits. gopher-lua's own libraries
-// are not opened: many of their results differ from Lua 5.1, and they have no bounds.
+// This package does what is Redis's: the cache of scripts, libraries of functions, KEYS and ARGV,
+// the table redis, conversions between Lua and RESP, error replies and limits. The language is that
+// of packages lua and compiler, and its libraries are those of package stdlib.
 //
 // # Environment
 //
-// A State has one environment, which no script can change. A script's functions see the real table
-// of globals, whose metatable refuses new and unknown names. An assignment to a global is compiled
-// to a name that does not exist (package syntax). Scripts see library tables through empty proxies
-// with an __index, so nothing can be written into them. A reference like redis.call is compiled to
-// the function itself, so the proxies cost nothing.
+// A State has one environment, which no script can change: the table of globals, all library tables
+// and their metatables are read-only. So what a global or a field of a library holds is known when
+// a script is compiled, and a reference like redis.call is the function itself (see constant).
 //
-// # Protected calls
+// # What lives how long
 //
-// pcall runs its function in another thread of the machine, taken from a pool. When an error is
-// raised in a thread, the machine closes all its captured variables, those of callers too. In the
-// same thread, the callers would no longer see what their closures do.
+// No value that a script of EVAL makes outlives its run. So the tables KEYS and ARGV are used again
+// and again, and their strings are the bytes of the request. Functions do keep values between
+// calls: their tables and strings are new ones.
 //
 // # Limits
 //
-// The machine asks a context before each instruction whether to go on. Our context counts; see
-// limits.go. Whatever takes long in Go or makes big values reports it to the State too, with spend
-// and grow. Call depth, Lua's stack and C-like recursion are bounded as in Lua.
+// lua.Budget bounds time and memory. Conversions count against it before they allocate.
 package script
 
 import (
-	"crypto/rand"
-	"encoding/hex"
-	"sync"
 	"time"
 
-	lua "github.com/yuin/gopher-lua"
-
-	"godwit/internal/script/syntax"
+	"godwit/internal/lua"
+	"godwit/internal/lua/compiler"
+	"godwit/internal/lua/stdlib"
 )
 
-const (
-	maxCalls    = 16000   // nested Lua calls
-	maxRegister = 1 << 20 // slots of the main thread's stack
-	// maxThreadRegister is the same for a protected call. A growing stack is copied, and there may
-	// be 190 of them.
-	maxThreadRegister = 1 << 18
-	maxNested         = 190 // pcalls, coroutines and sorts within each other
-	maxSource         = 16 << 20
-	maxArray          = 16 << 10 // elements of a table's array part; the rest is in its hash part
-)
-
-// limitArrays bounds the array part of the machine's tables. A store beyond the end of an array
-// fills the gap: with the machine's own limit a single instruction would make a gigabyte.
-var limitArrays = sync.OnceFunc(func() { lua.MaxArrayIndex = maxArray })
+// maxSource is the length of the longest source that is compiled, in bytes.
+const maxSource = 16 << 20
 
 // State is one environment with its machine. It belongs to the executor.
 type State struct {
-	L      *lua.LState
+	L      *lua.State
 	caller Caller
 
-	limits
-	threads
-	env *lua.LTable // the real table of globals
-	// consts are the constants by the string that stands for each in compiled code.
-	consts                map[string]lua.LValue
-	marks                 map[string]string           // that string, by "redis" or "redis.call"
-	real                  map[*lua.LTable]*lua.LTable // by proxy
-	proxies               map[*lua.LTable]*lua.LTable // by real table
-	names                 map[*lua.LFunction]string   // of library functions, for messages
-	nonce                 string
-	concat                *lua.LFunction
-	entry                 *lua.LFunction
-	nonexistent, readonly *lua.LFunction
-	verbatim              bool // the error being raised is the script's own: keep its text
-	random                rand48
+	// consts are the values of the environment that never change: globals by name, and the fields
+	// of library tables by both names with a dot between.
+	consts      map[string]lua.Value
+	keys        keys
+	nonexistent lua.Value // raises the error for an unknown global
 
+	looked   time.Time // when the caller was last asked to go on, or the first time to ask it
+	ran      bool      // since the last Trim
 	failure  failure
-	panicked *Panic     // seen below the running script
-	raised   lua.LValue // the error raised last
-	argBuf   []byte
-	argEnds  []int
-	argv     [][]byte
-	calling  bool
-	proto    int
-	// sources are the chunks that the running script has loaded, by their names in messages.
-	sources map[string]string
-	text    []byte // buffer for strings being made
-	born    time.Time
-	shown   *lua.LTable // what scripts see of the metatable of strings
-	iterate *lua.LFunction
-	operators
-	numbers [1024]lua.LValue
-	// panicMain and panicCaught as values, of which each would be an allocation otherwise.
-	onPanic, onPanicCaught func(L *lua.LState)
+	panicked *Panic // seen below the running script
+
+	proto   int
+	calling bool      // the caller runs
+	loading *Library  // whose code runs now; nil: none
+	debug   *debugger // of the running script; nil: none
+	argv    [][]byte
+	numbers []byte // arguments of redis.call that are numbers
 }
 
 // Opener registers a library's tables or functions as globals.
-type Opener func(L *lua.LState)
+type Opener func(s *lua.State)
 
-// NewState returns an environment with the libraries of scripts and those of the openers.
-func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *State {
-	limitArrays()
-	L := lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: 64, RegistrySize: 256})
-	var b [12]byte
-	_, _ = rand.Read(b[:]) // never fails
-	s := &State{L: L, caller: c, nonce: "\x00" + hex.EncodeToString(b[:]), proto: 2,
-		consts: map[string]lua.LValue{}, marks: map[string]string{},
-		real: map[*lua.LTable]*lua.LTable{}, proxies: map[*lua.LTable]*lua.LTable{},
-		names: map[*lua.LFunction]string{}, born: time.Now(),
-		threads: threads{protected: map[*lua.LState]bool{}}, random: rand48{rand48Start}}
-	for i := range s.numbers {
-		s.numbers[i] = lua.LNumber(i)
-	}
-	// Threads are small, because a script may make many.
-	L.Options = lua.Options{SkipOpenLibs: true, CallStackSize: 4000, RegistrySize: 64,
-		RegistryMaxSize: 64 << 10, RegistryGrowStep: 1024, MinimizeStackMemory: true}
-	s.env = L.Get(lua.GlobalsIndex).(*lua.LTable)
-	s.onPanic, s.onPanicCaught = s.panicMain, s.panicCaught
-	s.limits.init()
-	L.SetContext(&hook{s: s})
-	s.newMain()
-	s.entry = L.NewFunction(s.enter)
-	s.concat = L.NewFunction(s.concatenate)
-	s.readonly = L.NewFunction(func(L *lua.LState) int {
-		s.raise(L, "Attempt to modify a readonly table")
-		return 0
-	})
-	s.nonexistent = L.NewFunction(s.missing)
-	s.openBase()
-	s.openString()
-	s.openTable()
-	s.openMath()
-	s.openCoroutine()
+// NewState returns an environment with the libraries of scripts and those of the openers. api makes
+// the table redis.
+func NewState(c Caller, api func(s *State) *lua.Table, openers ...Opener) *State {
+	s := &State{L: lua.NewState(), caller: c, proto: 2, consts: map[string]lua.Value{},
+		keys: newKeys()}
+	s.L.Interrupt, s.L.Collect = s.interrupt, s.collectGarbage
+	s.L.Sweep = func() { startCollection() }
+	s.L.Hooks = lua.Hooks{ErrorField: "err", Uncaught: s.uncaught, Crashed: s.crashed}
+	s.nonexistent = lua.NativeValue(&lua.Native{Name: "__index", Fn: missing})
+	born := time.Now()
+	std := stdlib.Options{Compile: s.load, Heap: func() uint64 { n, _ := heapBytes(); return n },
+		Clock: func() float64 { return time.Since(born).Seconds() }}
+	stdlib.OpenBase(s.L, std)
+	stdlib.OpenCoroutine(s.L)
+	stdlib.OpenTable(s.L)
+	stdlib.OpenString(s.L)
+	stdlib.OpenMath(s.L)
 	for _, open := range openers {
-		open(L)
+		open(s.L)
 	}
-	redis := api(s)
-	s.env.RawSetString("redis", redis)
+	stdlib.OpenOS(s.L, std)
+	s.L.Globals.SetString("redis", lua.TableValue(api(s)))
+	s.arrange()
 	s.seal()
 	return s
 }
 
-// missing raises the error for an unknown global. It is the environment's __index.
-func (s *State) missing(L *lua.LState) int {
-	s.raise(L, "Script attempted to access nonexistent global variable '"+
-		plainName(s.display(L.Get(2)))+"'")
+// missing raises the error for an unknown global. It is the metamethod __index of the globals.
+func missing(t *lua.Thread) int {
+	name, ok := lua.ToText(t.Arg(2))
+	if !ok {
+		name = t.Arg(2).TypeName()
+	}
+	t.Error("Script attempted to access nonexistent global variable '", lua.CString(name), "'")
 	return 0
 }
 
-// seal makes the environment read-only, and its functions known to the parser.
+// errorOnMissing makes a table raise an error for names that it does not have.
+func (s *State) errorOnMissing(t *lua.Table) {
+	t.Metatable = lua.NewTable(0, 1)
+	t.Metatable.SetString("__index", s.nonexistent)
+	t.Metatable.ReadOnly = true
+}
+
+// seal makes the environment read-only, and known to the compiler.
 func (s *State) seal() {
-	var names []string
-	s.env.ForEach(func(k, _ lua.LValue) { names = append(names, k.String()) })
-	for _, name := range names {
-		v := s.env.RawGetString(name)
-		switch t := v.(type) {
-		case *lua.LFunction:
-			s.mark(name, v)
-			s.nameFunction(t, name)
-		case *lua.LTable:
-			t.ForEach(func(k, f lua.LValue) {
-				if fn, ok := f.(*lua.LFunction); ok {
-					s.nameFunction(fn, k.String())
-				}
-				s.mark(name+"."+k.String(), f)
-			})
-			p := s.protect(t)
-			s.env.RawSetString(name, p)
-			s.mark(name, p)
+	globals := s.L.Globals
+	s.errorOnMissing(globals)
+	each(globals, func(k, v lua.Value) {
+		name := k.Str()
+		s.consts[name] = v
+		lib := v.Table()
+		if lib == nil || lib == globals {
+			return
 		}
+		protect(lib)
+		each(lib, func(k, v lua.Value) { s.consts[name+"."+k.Str()] = v })
+	})
+	globals.ReadOnly = true
+	protect(s.L.Strings)
+}
+
+// protect makes a table, its metatable and all tables in it read-only.
+func protect(t *lua.Table) {
+	if t == nil || t.ReadOnly {
+		return
 	}
-	s.env.RawSetString("_G", s.protect(s.env))
-	s.mark("_G", s.proxies[s.env])
-	s.shown = s.L.NewTable()
-	s.shown.RawSetString("__index", s.env.RawGetString("string"))
-	s.shown = s.protect(s.shown)
-	s.consts[s.nonce+".."] = s.concat
-	s.consts[s.nonce+"#"] = s.L.NewFunction(s.lengthOf)
-	s.consts[s.nonce+"spread"] = s.L.NewFunction(s.spread)
-	s.consts[s.nonce+"append"] = s.L.NewFunction(s.appendParts)
-	mt := s.L.NewTable()
-	mt.RawSetString("__index", s.nonexistent)
-	mt.RawSetString("__newindex", s.readonly)
-	s.env.Metatable = mt
-	s.protect(mt)
+	t.ReadOnly = true
+	protect(t.Metatable)
+	each(t, func(_, v lua.Value) { protect(v.Table()) })
 }
 
-func (s *State) nameFunction(f *lua.LFunction, name string) {
-	if _, ok := s.names[f]; !ok {
-		s.names[f] = name
+// each calls fn with each entry of a table, which must not get others meanwhile.
+func each(t *lua.Table, fn func(k, v lua.Value)) {
+	for i, k, v := t.NextIndex(0); i != 0; i, k, v = t.NextIndex(i) {
+		fn(k, v)
 	}
 }
 
-func (s *State) mark(name string, v lua.LValue) {
-	m := s.nonce + name
-	s.marks[name] = m
-	s.consts[m] = v
-}
-
-// protect makes a table read-only: it returns an empty table that shows its contents.
-func (s *State) protect(t *lua.LTable) *lua.LTable {
-	if p := s.proxies[t]; p != nil {
-		return p
+// constant reports whether the environment holds a global, or a field of one, constant.
+func (s *State) constant(global, field string) bool {
+	if field != "" {
+		global += "." + field
 	}
-	p := s.L.CreateTable(0, 0)
-	mt := s.L.CreateTable(0, 2)
-	mt.RawSetString("__index", t)
-	mt.RawSetString("__newindex", s.readonly)
-	p.Metatable = mt
-	s.real[p], s.proxies[t] = t, p
-	return p
+	_, ok := s.consts[global]
+	return ok
 }
 
-// raw returns the table behind a proxy, or the table itself.
-func (s *State) raw(t *lua.LTable) *lua.LTable {
-	if t.Metatable == lua.LNil {
-		return t // only proxies have one
-	}
-	if r := s.real[t]; r != nil {
-		return r
-	}
-	return t
-}
+// CompileError reports a script that cannot be loaded. Its text is for the client, without a code.
+type CompileError string
 
-// compile compiles source to a function. chunk is its name in messages.
-func (s *State) compile(src, chunk string) (*lua.LFunction, error) {
-	return s.compileMain(src, chunk, nil)
-}
+func (e CompileError) Error() string { return string(e) }
 
-// compileMain does what compile does, with other globals outside of the chunk's functions
-// (syntax.Options).
-func (s *State) compileMain(
-	src, chunk string, main func(name, field string) string,
-) (f *lua.LFunction, err error) {
+// compile compiles source to a function. chunk is its name in messages. The code outside of
+// functions has the globals env. If these are not those of all scripts, none of them is constant.
+// o may have a name and a level.
+func (s *State) compile(
+	src, chunk string, env *lua.Table, o compiler.Options,
+) (c *lua.Closure, err error) {
 	defer s.guardCompile(chunk, &err)
 	if len(src) > maxSource {
-		return nil, &syntax.Error{Msg: chunk + ":1: script too long"}
+		return nil, CompileError(chunk + ":1: script too long")
 	}
-	r, err := syntax.Parse(src, chunk, &syntax.Options{
-		Constant: func(name, field string) string {
-			if field != "" {
-				name += "." + field
-			}
-			return s.marks[name]
-		},
-		Main:   main,
-		Concat: s.nonce + "..",
-		Length: s.nonce + "#",
-		Spread: s.nonce + "spread",
-		Append: s.nonce + "append",
-		Pool:   s.nonce + "pool",
-		Global: "\x00=",
-	})
+	o.Constant, o.Library, o.Grow = s.constant, env != s.L.Globals, s.grow
+	if s.debug != nil { // the lines are those of the code that Lua's compiler makes
+		o.Constant, o.Lines = nil, true
+	}
+	p, err := compiler.Compile(src, chunk, &o)
 	if err != nil {
 		return nil, err
 	}
-	proto, err := lua.Compile(r.Stmts, chunk)
-	if err != nil {
-		return nil, compileError(err, chunk, r.TooLong)
-	}
-	if r.TooLong != nil && tooLong(proto) {
-		return nil, r.TooLong
-	}
-	if proto.IsVarArg&lua.VarArgNeedsArg != 0 {
-		proto.IsVarArg = 0 // the chunk does not use its arguments
-	}
-	s.link(proto, r.UsesArg, s.pool(r.Pool))
-	f = s.L.NewFunctionFromProto(proto)
-	f.Env = s.env
-	return f, nil
+	return lua.Load(p, env, func(name string) lua.Value { return s.consts[name] })
 }
 
-// number returns a number as a value. Small numbers need no allocation.
-func (s *State) number(n int64) lua.LValue {
-	if uint64(n) < uint64(len(s.numbers)) {
-		return s.numbers[n]
+// grow accounts for what the compiler makes, and for the time that it takes.
+func (s *State) grow(bytes int) error {
+	if err := s.L.Grow(bytes); err != nil {
+		return err
 	}
-	return lua.LNumber(n)
+	return s.L.Spend(stepsPerAsk + bytes/4)
 }
+
+// stepsPerAsk is what the compiler does between two calls of grow, in steps.
+const stepsPerAsk = 256
+
+// load compiles what a script gives to load or loadstring. name is the chunk's name as given.
+func (s *State) load(t *lua.Thread, src, name string) (*lua.Closure, error) {
+	c, err := s.compile(src, stdlib.ChunkName(name), s.L.Globals,
+		compiler.Options{Level: t.Nested(), Name: stdlib.LongChunkName(name)})
+	if err == nil {
+		c.SetChunk(src, name)
+	}
+	return c, err
+}
+
+// Trim drops the stacks and buffers that were not used since the last call, or all of them. It must
+// not be called while a script runs.
+func (s *State) Trim(all bool) {
+	ran := s.ran
+	if s.ran = false; ran && !all {
+		return
+	}
+	s.L.Trim()
+	s.argv, s.numbers = nil, nil
+}
+
+// StackBytes returns the bytes of the stacks that are kept between runs. It is cheap.
+func (s *State) StackBytes() int64 { return int64(s.L.StackBytes()) }
+
+// BoundMemory sets how many bytes the values of a script may take.
+func (s *State) BoundMemory(bytes int) { s.L.Bound = bytes }

@@ -12,7 +12,6 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/resp"
 	"godwit/internal/resp/client"
-	"godwit/internal/script"
 	"godwit/internal/spec"
 	"godwit/internal/testseed"
 )
@@ -24,15 +23,14 @@ func busyCommands() []testCommand {
 	free := false
 	busy := func(c *engine.Ctx) {
 		free = false
-		c.E.RunScript(c, engine.ScriptRun{Name: "busy"}, func(w *resp.Writer) script.Result {
+		c.E.RunScript(c, engine.ScriptRun{Name: "busy"}, func(w *resp.Writer) {
 			for !free {
 				if err := c.E.ScriptCaller().Interrupt(); err != nil {
 					w.Error(err.Error())
-					return script.Result{Error: err.Error()}
+					return
 				}
 			}
 			w.Bulk(c.Args[1])
-			return script.Result{}
 		})
 	}
 	return []testCommand{

@@ -44,12 +44,13 @@ func Hello(log *logging.Logger, cfg *config.Config, configured bool, program str
 	}
 }
 
-// Prepare raises the limit of descriptors and writes the file with the process number. It has
-// logged the errors that it returns.
+// Prepare raises the limit of descriptors, writes the file with the process number and removes what
+// debugging sessions have left behind. It has logged the errors that it returns.
 func (s *Server) Prepare() error {
 	if err := s.fitDescriptors(); err != nil {
 		return err
 	}
+	removeDeadFolders(s.log)
 	cfg := s.eng.Cfg
 	s.pidFile = cfg.PidFile
 	if s.pidFile == "" && cfg.Daemonize {
@@ -184,6 +185,7 @@ func (s *Server) shutdown(o engine.ShutdownOptions) error {
 		return err
 	}
 	s.eng.End()
+	s.debugging.kill()
 	s.RemovePidFile()
 	for _, l := range s.listeners {
 		_ = l.ln.Close()

@@ -53,6 +53,7 @@ type Server struct {
 	loops     []*loop
 	keepalive atomic.Int64 // tcp-keepalive, for the accepting goroutines
 	nextLoop  atomic.Uint32
+	debugging sessions
 	stopping  atomic.Bool
 	failure   atomic.Pointer[error]
 	stopped   chan struct{} // closed when stopping is set
@@ -94,6 +95,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 	e.Threads = make([]engine.ThreadStats, len(s.loops))
 	e.Shutdown = s.shutdown
 	e.Restart = s.restart
+	e.DebugApart = s.debugApart
 	e.Alarm = s.alarm
 	e.Wake = s.wake
 	e.ServeOthers = s.serveOthers

@@ -265,7 +265,7 @@ func (s *session) checkInput() {
 	if int64(len(s.in))+s.cl.QueuedBytes() <= s.srv.eng.Cfg.QueryBufLimit {
 		return
 	}
-	head := engine.AppendQuoted(nil, s.in[:min(len(s.in), 64)])
+	head := resp.AppendQuoted(nil, s.in[:min(len(s.in), 64)])
 	s.srv.log.Warning(
 		"Closing client that reached max query buffer length: %s (qbuf initial bytes: %s)",
 		s.srv.eng.Describe(s.cl, 0), head)

@@ -17,9 +17,10 @@ const (
 )
 
 // ParseFloat returns the double nearest to s, which is in strconv.ParseFloat's syntax without
-// underscores. It returns strconv's errors.
+// underscores. A hexadecimal number need not have an exponent. It returns strconv's errors. For a
+// long number it allocates little.
 func ParseFloat(s string) (float64, error) {
-	if len(s) > exact {
+	if len(s) > exact || len(s) > 2 && s[1]|0x20 == 'x' {
 		if short, ok := shorten(s); ok {
 			s = short
 		}
@@ -39,26 +40,48 @@ func shorten(s string) (string, bool) {
 	}
 	mantissa, exp := s, int64(0)
 	if i := strings.IndexAny(s, mark); i >= 0 {
-		n, err := strconv.ParseInt(s[i+1:], 10, 64)
-		if err != nil && n == 0 {
+		var ok bool
+		if exp, ok = exponent(s[i+1:]); !ok {
 			return "", false
 		}
-		mantissa, exp = s[:i], min(max(n, -far), far)
+		mantissa = s[:i]
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := whole + fraction
-	if digits == "" || strings.Trim(digits, valid) != "" {
+	if mantissa == "" || mantissa == "." || !only(whole, valid) || !only(fraction, valid) {
 		return "", false
 	}
-	digits = strings.TrimLeft(digits, "0")
 	exp -= int64(len(fraction)) * step
-	if len(digits) > kept {
-		rest := digits[kept:]
-		digits = digits[:kept]
-		exp += int64(len(rest)) * step
-		if strings.Trim(rest, "0") != "" { // above a tie, if the rest is all that says so
-			digits, exp = digits+"1", exp-step
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		fraction = strings.TrimLeft(fraction, "0")
+	}
+	digits := whole[:min(len(whole), kept)]
+	digits += fraction[:min(len(fraction), kept-len(digits))]
+	if rest := len(whole) + len(fraction) - len(digits); rest > 0 {
+		exp += int64(rest) * step
+		tail := len(digits) - min(len(whole), kept) // of the fraction are digits
+		if !only(whole[min(len(whole), kept):], "0") || !only(fraction[tail:], "0") {
+			digits, exp = digits+"1", exp-step // above a tie, if the rest is all that says so
 		}
 	}
 	return sign + prefix + "0" + digits + mark[:1] + strconv.FormatInt(exp, 10), true
+}
+
+// only reports whether s has no other bytes than the given ones.
+func only(s, bytes string) bool { return strings.Trim(s, bytes) == "" }
+
+// exponent reads an exponent, or one of the same effect if it is far from zero.
+func exponent(s string) (n int64, ok bool) {
+	digits := strings.TrimLeft(s, "+-")
+	if len(s)-len(digits) > 1 || digits == "" || !only(digits, "0123456789") {
+		return 0, false
+	}
+	digits = strings.TrimLeft(digits, "0")
+	n = far
+	if len(digits) < len("1099511627776") {
+		n, _ = strconv.ParseInt("0"+digits, 10, 64)
+	}
+	if s[0] == '-' {
+		n = -n
+	}
+	return n, true
 }
