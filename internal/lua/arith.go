@@ -136,7 +136,7 @@ func (t *Thread) sameMeta(x, y Value, e event) Value {
 }
 
 // chargeCompare accounts for the comparison of two strings.
-func (t *Thread) chargeCompare(x, y Value) { t.s.Left -= min(x.Len(), y.Len()) / 64 }
+func (t *Thread) chargeCompare(x, y Value) { t.s.Left -= min(x.Len(), y.Len()) / HandledPerStep }
 
 func (t *Thread) equal(x, y Value) (r, ok bool) {
 	if x.IsString() && y.IsString() && x.n == y.n {

@@ -60,7 +60,7 @@ const joinedTwice = 64 << 10
 
 func (t *Thread) joinLong(list []Value, size int) (v Value, ok bool) {
 	t.s.asideIf(size >= LongWork, func() { v = Bytes(appendAll(make([]byte, 0, size), list)) })
-	return v, t.s.spent(t, size/handledPerStep)
+	return v, t.s.spent(t, size/HandledPerStep)
 }
 
 func appendAll(b []byte, list []Value) []byte {

@@ -8,8 +8,8 @@ import "strings"
 const (
 	// LongWork is how many bytes a function of Go handles without asking.
 	LongWork = 1 << 20
-	// handledPerStep is how many bytes it handles in the time of a step.
-	handledPerStep = 64
+	// HandledPerStep is how many bytes it handles in the time of a step.
+	HandledPerStep = 64
 	// scannedPerStep is how many bytes are searched for a byte in the time of a step.
 	scannedPerStep = 256
 )
@@ -18,7 +18,7 @@ const (
 // many, another goroutine does it, and the host is asked meanwhile.
 func (t *Thread) Aside(bytes int, work func()) {
 	t.s.asideIf(bytes >= LongWork, work)
-	t.Spend(bytes / handledPerStep)
+	t.Spend(bytes / HandledPerStep)
 }
 
 // Scan returns what f makes of a string and something else.

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -17,21 +18,27 @@ const (
 	AllowCrossSlotKeys
 )
 
+// flagNames are the names of the flags, in the order of their bits.
+var flagNames = [...]string{"no-writes", "allow-oom", "allow-stale", "no-cluster",
+	"allow-cross-slot-keys"}
+
 // FlagOf returns the flag of a name, or 0.
 func FlagOf(name string) Flags {
-	switch name {
-	case "no-writes":
-		return NoWrites
-	case "allow-oom":
-		return AllowOOM
-	case "allow-stale":
-		return AllowStale
-	case "no-cluster":
-		return NoCluster
-	case "allow-cross-slot-keys":
-		return AllowCrossSlotKeys
+	if i := slices.Index(flagNames[:], name); i >= 0 {
+		return 1 << i
 	}
 	return 0
+}
+
+// Names returns the names of the flags that are set.
+func (f Flags) Names() []string {
+	var names []string
+	for i, n := range flagNames {
+		if f&(1<<i) != 0 {
+			names = append(names, n)
+		}
+	}
+	return names
 }
 
 // Declares returns the flags that the first line of a script declares, and false if there is no

@@ -14,23 +14,6 @@ import (
 // A LibrarySet changes as a whole or not at all: a library that cannot be added leaves it as it
 // was. Function names are unique over all libraries.
 
-// flagNames returns the names of the flags, in the order of their bits.
-func flagNames() [5]string {
-	return [...]string{"no-writes", "allow-oom", "allow-stale", "no-cluster",
-		"allow-cross-slot-keys"}
-}
-
-// Names returns the names of the flags that are set.
-func (f Flags) Names() []string {
-	var names []string
-	for i, n := range flagNames() {
-		if f&(1<<i) != 0 {
-			names = append(names, n)
-		}
-	}
-	return names
-}
-
 // Function is one function of a library.
 type Function struct {
 	Name        string

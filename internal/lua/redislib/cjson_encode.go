@@ -147,8 +147,8 @@ const partBytes = 64 << 10
 
 // escape writes a part of a string.
 func (e *jsonEncoder) escape(s string) {
-	if len(s) >= bytesPerStep {
-		e.T.Spend(len(s) / bytesPerStep)
+	if len(s) >= lua.HandledPerStep {
+		e.T.Spend(len(s) / lua.HandledPerStep)
 	}
 	start := 0
 	for i := range len(s) {

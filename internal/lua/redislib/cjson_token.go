@@ -38,7 +38,7 @@ func (d *jsonDecoder) next() {
 	c := d.at(d.pos)
 	for ; c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = d.at(d.pos) {
 		if d.pos++; d.pos%partBytes == 0 {
-			d.t.Spend(partBytes / bytesPerStep)
+			d.t.Spend(partBytes / lua.HandledPerStep)
 		}
 	}
 	d.start = d.pos
@@ -163,7 +163,7 @@ func (d *jsonDecoder) plain() string {
 				return s[:from+i]
 			}
 		}
-		d.t.Spend(partBytes / bytesPerStep)
+		d.t.Spend(partBytes / lua.HandledPerStep)
 	}
 	return s
 }

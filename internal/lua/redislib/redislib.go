@@ -55,13 +55,10 @@ func truncateUnsigned(f float64) uint64 {
 	return uint64(lua.Truncate(f-(1<<63))) ^ 1<<63
 }
 
-// bytesPerStep is how many bytes are read or written in the time of a step.
-const bytesPerStep = 64
-
 // countKeys counts the pairs of a table. largest is the largest key if all keys are whole and from
 // 1 to limit, else -1. It accounts for looking at all places of the table, which may be empty.
 func countKeys(t *lua.Thread, tab *lua.Table, limit float64) (pairs, largest int) {
-	t.Spend(tab.Bytes() / bytesPerStep)
+	t.Spend(tab.Bytes() / lua.HandledPerStep)
 	isArray := true
 	for at, k, _ := tab.NextIndex(0); at != 0; at, k, _ = tab.NextIndex(at) {
 		pairs++

@@ -206,7 +206,7 @@ func structUnpack(t *lua.Thread) int {
 		case 's':
 			n := strings.IndexByte(data[pos:], 0)
 			if n < 0 {
-				t.Spend((len(data) - pos) / bytesPerStep)
+				t.Spend((len(data) - pos) / lua.HandledPerStep)
 				t.Error("unfinished string in data")
 			}
 			t.Push(t.Copy(data[pos : pos+n]))

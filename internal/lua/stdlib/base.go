@@ -136,7 +136,7 @@ func (c *collector) collect(t *lua.Thread) int {
 	r := lua.Int(0)
 	switch opt {
 	case "collect":
-		t.Spend(t.State().Live() / 64) // this is what empties weak tables
+		t.Spend(t.State().Live() / lua.HandledPerStep) // this is what empties weak tables
 	case "count":
 		r = lua.Number(float64(c.bytes()) / 1024)
 	case "step": // reports whether a cycle has ended with it

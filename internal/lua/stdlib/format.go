@@ -187,7 +187,7 @@ func (x *formatter) quote(s string) {
 		if i < 0 {
 			i = len(piece)
 		}
-		x.T.Spend(1 + i/bytesPerStep)
+		x.T.Spend(1 + i/lua.HandledPerStep)
 		x.Add(s[:i])
 		if s = s[i:]; i == len(piece) {
 			continue

@@ -14,9 +14,6 @@ func OpenString(s *lua.State) {
 	s.Strings.SetString("__index", lua.TableValue(tab))
 }
 
-// bytesPerStep is how many bytes a simple loop handles in the time of a step.
-const bytesPerStep = 64
-
 // singles are all bytes. The strings of one byte are parts of it, so that they cost no memory.
 var singles = func() string {
 	var b [256]byte
