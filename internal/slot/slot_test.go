@@ -90,7 +90,8 @@ func randomSet(rng *rand.Rand) (Set, map[int]bool) {
 
 // FuzzParse feeds Parse anything, and compares what it accepts with what it writes.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"", "0", "0-16383", "1-2 5 7-9", "16384", "5-4", "-", "1-", "-1", "a"} {
+	for _, s := range []string{"", "0", "0-16383", "1-2 5 7-9", "16384", "5-4", "-", "1-", "-1",
+		"a"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
