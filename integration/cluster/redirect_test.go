@@ -62,7 +62,8 @@ func TestMoved(t *testing.T) {
 		p := placeOf(t, common(t, k), "moved")
 		p.say(t, p.owner, "OK", "SET", "moved", "v")
 		for _, args := range [][]any{{"GET", "moved"}, {"SET", "moved", 1},
-			{"DEL", "{moved}a", "moved"}, {"EVAL", "return 1", 1, "moved"}, {"SSUBSCRIBE", "moved"}, {"SPUBLISH", "moved", "m"},
+			{"DEL", "{moved}a", "moved"}, {"EVAL", "return 1", 1, "moved"},
+			{"SSUBSCRIBE", "moved"}, {"SPUBLISH", "moved", "m"},
 			{"BLPOP", "moved", 0}, {"XREAD", "STREAMS", "moved", 0}} {
 			p.say(t, p.other, p.moved(), args...)
 		}

@@ -233,18 +233,32 @@ func (c *Cluster) formByCommands() error {
 	return nil
 }
 
-// Finish ends the nodes of a test as Server.Finish does.
+// tailLength is how much of each node's log is shown when a test has failed.
+const tailLength = 2000
+
+// Finish ends the nodes of a test, and judges their logs as Run says.
 func (c *Cluster) Finish(t testing.TB) {
 	t.Helper()
 	var wait sync.WaitGroup
 	for _, n := range c.Nodes {
 		if n != nil && n.Server != nil {
 			_ = n.resume() // else it does not end
-			wait.Go(func() { n.Server.Finish(t) })
+			wait.Go(func() { _ = n.stop(10 * time.Second) })
 		}
 	}
 	wait.Wait()
 	c.Close()
+	for _, n := range c.Nodes {
+		if n == nil || n.Server == nil {
+			continue
+		}
+		if bad := n.Sick(); bad != "" {
+			t.Errorf("the log of the node %s at %s:\n%s", n.ID, n.Addr, bad)
+		} else if tail := n.Tail(); t.Failed() {
+			t.Logf("the end of the log of the node %s at %s:\n%s", n.ID, n.Addr,
+				tail[max(0, len(tail)-tailLength):])
+		}
+	}
 }
 
 // Close ends all nodes as kill -9 does, and the proxies.
