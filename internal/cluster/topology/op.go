@@ -1,0 +1,4 @@
+package topology
+
+// Op is an entry of the log.
+type Op struct{}
