@@ -25,7 +25,9 @@ type inbox struct {
 	peer    Peer
 	created time.Time
 	bytes   atomic.Uint64
-	call    bool // counts among Bus.calls
+	call    bool          // counts among Bus.calls
+	before  *inbox        // the node's link before this one, nil if there was none
+	ended   chan struct{} // closed when nothing more is received from it
 }
 
 var errNoSecret = errors.New(
@@ -128,12 +130,13 @@ func (b *Bus) serve(s *stranger) {
 	us := &hello{Identity: b.Self()}
 	var in *inbox
 	them, err := answer(conn, *b.secret.Load(), us, func(h *hello) error {
-		in = &inbox{conn: conn, created: time.Now(),
+		in = &inbox{conn: conn, created: time.Now(), ended: make(chan struct{}),
 			peer: Peer{h.Identity, s.addr, min(h.protocol, Protocol)}}
 		return b.enter(s, in, us, h.call)
 	})
 	if in != nil {
 		defer b.leave(in)
+		defer close(in.ended)
 	}
 	if err != nil {
 		b.drop(s)
@@ -145,6 +148,10 @@ func (b *Bus) serve(s *stranger) {
 		return
 	}
 	_ = conn.SetDeadline(time.Time{})
+	if in.before != nil {
+		<-in.before.ended // or what it still delivers would come after what is newer
+		in.before = nil
+	}
 	b.read(in)
 }
 
@@ -175,6 +182,7 @@ func (b *Bus) enter(s *stranger, in *inbox, us *hello, call bool) error {
 	}
 	if old := b.incoming[node]; old != nil {
 		old.conn.Close()
+		in.before = old
 	}
 	b.incoming[node] = in
 	return nil
