@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"net"
@@ -25,7 +24,7 @@ type inbox struct {
 	peer    Peer
 	created time.Time
 	bytes   atomic.Uint64
-	call    bool          // counts among Bus.calls
+	queues  queues        // of answers
 	before  *inbox        // the node's link before this one, nil if there was none
 	ended   chan struct{} // closed when nothing more is received from it
 }
@@ -127,12 +126,12 @@ func (b *Bus) serve(s *stranger) {
 		conn = b.o.Wrap(conn)
 	}
 	_ = conn.SetDeadline(time.Now().Add(b.patience()))
-	us := &hello{Identity: b.Self()}
+	us := &hello{node: b.Self()}
 	var in *inbox
-	them, err := answer(conn, *b.secret.Load(), us, func(h *hello) error {
+	_, err := answer(conn, *b.secret.Load(), us, func(h *hello) error {
 		in = &inbox{conn: conn, created: time.Now(), ended: make(chan struct{}),
-			peer: Peer{h.Identity, s.addr, min(h.protocol, Protocol)}}
-		return b.enter(s, in, us, h.call)
+			peer: Peer{h.node, s.addr, min(h.protocol, Protocol)}}
+		return b.enter(s, in, us.node)
 	})
 	if in != nil {
 		defer b.leave(in)
@@ -143,21 +142,17 @@ func (b *Bus) serve(s *stranger) {
 		b.refused(s, err)
 		return
 	}
-	if them.call {
-		b.answerCall(in)
-		return
-	}
 	_ = conn.SetDeadline(time.Time{})
 	if in.before != nil {
 		<-in.before.ended // or what it still delivers would come after what is newer
 		in.before = nil
 	}
-	b.read(in)
+	_ = b.read(in.peer, conn, &in.bytes)
 }
 
 // enter makes a stranger an incoming link, the only one of its node: it would not open another one
 // if the old one still worked.
-func (b *Bus) enter(s *stranger, in *inbox, us *hello, call bool) error {
+func (b *Bus) enter(s *stranger, in *inbox, self string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.remove(s)
@@ -165,17 +160,9 @@ func (b *Bus) enter(s *stranger, in *inbox, us *hello, call bool) error {
 	switch {
 	case b.closed:
 		return errClosed
-	case b.self != us.Identity:
+	case b.self != self:
 		return errors.New("this node has just become another one")
-	case call && b.o.Answer == nil:
-		return errors.New("no calls are answered here")
-	case call && b.calls >= maxCalls:
-		return errors.New("too many calls are being answered")
-	case call:
-		in.call = true
-		b.calls++
-		return nil
-	case node == b.self.Node:
+	case node == self:
 		return fmt.Errorf("both nodes have the id %s", node)
 	case b.incoming[node] == nil && len(b.incoming) >= maxIncoming:
 		return errors.New("too many links")
@@ -202,67 +189,32 @@ func (b *Bus) drop(s *stranger) {
 	b.remove(s)
 }
 
-// leave forgets an incoming link or a call.
+// leave forgets an incoming link.
 func (b *Bus) leave(in *inbox) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if in.call {
-		b.calls--
-	} else if b.incoming[in.peer.Node] == in {
+	if b.incoming[in.peer.Node] == in {
 		delete(b.incoming, in.peer.Node)
 	}
 }
 
-// read delivers the messages of a link until it breaks.
-func (b *Bus) read(in *inbox) {
-	a := &assembler{r: bufio.NewReader(countReader{in, &b.stats}), limit: b.limitOf}
-	for {
-		kind, payload, err := a.next()
-		if err != nil {
-			if b.ctx.Err() == nil && (errors.Is(err, errHuge) || errors.Is(err, errKind) ||
-				errors.Is(err, errMixed)) {
-				b.quiet.warn("bad "+in.peer.Node, "Link from cluster node %s at %s closed: %s",
-					in.peer.Node, in.peer.Addr, err)
-			}
-			return
-		}
-		b.stats.received[kind].Add(1)
-		b.o.Receive(in.peer, kind, payload)
+// reply queues a message for the node at the other end of an incoming link. The first one starts
+// the goroutine that sends them. The bus is locked.
+func (b *Bus) reply(in *inbox, m message) bool {
+	if in.queues.wake == nil {
+		in.queues.wake = make(chan struct{}, 1)
+		b.running.Go(func() {
+			defer crash.Guard("answers to another node")()
+			defer in.conn.Close()
+			_ = b.write(in.conn, &in.queues, nil, in.ended, 0) // the reader sees that it ends
+		})
 	}
-}
-
-// limitOf returns how long a message of the kind may be.
-func (b *Bus) limitOf(k Kind) int64 {
-	if laneOf(k) == 0 {
-		return maxControl
+	if !in.queues.push(m, b.queue.Load()) {
+		b.stats.dropped.Add(1)
+		b.stats.full.Add(1)
+		return false
 	}
-	return b.message.Load()
-}
-
-// answerCall answers the one question of a call.
-func (b *Bus) answerCall(in *inbox) {
-	a := &assembler{r: bufio.NewReader(in.conn), limit: b.limitOf}
-	kind, payload, err := a.next()
-	if err != nil {
-		return
-	}
-	reply := b.o.Answer(in.peer, kind, payload)
-	_ = in.conn.SetDeadline(time.Now().Add(b.patience()))
-	_ = sendMessage(in.conn, kind, reply) // the caller sees that it failed
-}
-
-// countReader counts what a link receives.
-type countReader struct {
-	in    *inbox
-	stats *counters
-}
-
-// Read implements io.Reader.
-func (c countReader) Read(p []byte) (int, error) {
-	n, err := c.in.conn.Read(p)
-	c.in.bytes.Add(uint64(n))
-	c.stats.bytesIn.Add(uint64(n))
-	return n, err
+	return true
 }
 
 // loopback reports whether the host is an address of this machine's loopback interface.

@@ -4,10 +4,13 @@
 //	Send(B, kind, …) ─→ two queues ─→ link A→B ─→ Receive(from A, kind, …)
 //	Receive(from B, …) ←──────────── link B→A ←─ two queues ←─ Send(A, kind, …)
 //
-// Each node has one outgoing link to every peer and sends on nothing else. A link that breaks is
-// opened again, after a pause that grows from a hundredth to a tenth of the node timeout. What
-// cannot be sent waits in bounded queues, and what does not fit there is dropped: Send never
-// blocks. Whoever needs an answer asks again. Messages of one kind arrive in order, with gaps.
+// Each node has one outgoing link to every peer and sends on that. A link that breaks is opened
+// again, after a pause that grows from a hundredth to a tenth of the node timeout. What cannot be
+// sent waits in bounded queues, and what does not fit there is dropped: Send never blocks. Whoever
+// needs an answer asks again. Messages of one kind arrive in order, with gaps.
+//
+// Nodes that do not know each other yet talk on a visit: a link to an address, on which the other
+// side answers. It closes when nothing was sent on it for a while.
 //
 // There are two lanes. The control lane overtakes the bulk lane (kinds from Bulk on: messages of
 // PUBLISH), also within a long message, because messages travel in frames of at most 64 KiB.
@@ -15,12 +18,12 @@
 // # The challenge
 //
 // A link begins with a challenge. Both sides prove that they know cluster-secret, by a MAC over
-// everything that both have said so far: two nonces, both nodes' and clusters' ids, versions. The
+// everything that both have said so far: two nonces, both nodes' ids, versions. The
 // side that was called proves nothing to a stranger.
 //
 //	caller                                callee
-//	preamble, hello(nonce, ids)    ─→
-//	                               ←─     preamble, hello(nonce, ids)
+//	preamble, hello(nonce, id)     ─→
+//	                               ←─     preamble, hello(nonce, id)
 //	proof = MAC("caller", all)     ─→
 //	                               ←─     proof = MAC("callee", all), or refused(why)
 //	messages                       ─→
@@ -55,15 +58,9 @@ type Kind uint8
 // Bulk is the first of the kinds that take the bulk lane.
 const Bulk Kind = 128
 
-// Identity is what a node tells of itself when a link opens.
-type Identity struct {
-	Node    string // 40 hexadecimal digits
-	Cluster string // likewise; may be ""
-}
-
 // Peer is the other side of a link.
 type Peer struct {
-	Identity
+	Node     string // its id, 40 hexadecimal digits
 	Addr     string // the socket's, host:port
 	Protocol int    // of the link
 }
@@ -73,8 +70,6 @@ type Options struct {
 	// Receive takes a message, on the goroutine of the link that it came from; the link reads on
 	// when it returns. payload is the receiver's to keep.
 	Receive func(from Peer, kind Kind, payload []byte)
-	// Answer answers a Call. It runs on the call's goroutine. Without it calls are refused.
-	Answer func(from Peer, kind Kind, payload []byte) []byte
 	// Dial opens a connection, with TLS if the bus has it.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// Wrap makes an accepted connection a TLS connection. nil: plain.
@@ -102,11 +97,11 @@ type Bus struct {
 	stats   counters
 
 	mu        sync.Mutex
-	self      Identity
+	self      string            // this node's id
 	peers     map[string]*peer  // by node
+	visits    map[string]*peer  // by address
 	incoming  map[string]*inbox // by node
 	strangers []*stranger       // oldest first
-	calls     int
 	listeners map[net.Listener]bool
 	closed    bool
 }
@@ -124,13 +119,13 @@ const (
 
 	maxStrangers = 64
 	maxIncoming  = 4096
-	maxCalls     = 16
+	maxVisits    = 64
 )
 
 // New returns a bus of a node. It has no links and listens nowhere yet.
-func New(self Identity, o Options) *Bus {
-	b := &Bus{o: o, self: self, peers: map[string]*peer{}, incoming: map[string]*inbox{},
-		listeners: map[net.Listener]bool{}}
+func New(self string, o Options) *Bus {
+	b := &Bus{o: o, self: self, peers: map[string]*peer{}, visits: map[string]*peer{},
+		incoming: map[string]*inbox{}, listeners: map[net.Listener]bool{}}
 	b.quiet.log = o.Log
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.SetSecret("")
@@ -176,17 +171,25 @@ func (b *Bus) patience() time.Duration {
 // alone reports whether only loopback addresses may be talked to.
 func (b *Bus) alone() bool { return !b.o.Verified && len(*b.secret.Load()) == 0 }
 
-// SetSelf changes who this node is. All links are closed, all queues are emptied: what was said as
-// another node, or in another cluster, does not count any more.
-func (b *Bus) SetSelf(self Identity) {
+// SetSelf changes this node's id. All links are closed, all queues are emptied: what was said as
+// another node does not count any more.
+func (b *Bus) SetSelf(node string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.self == self {
+	if b.self == node {
 		return
 	}
-	b.self = self
+	b.self = node
 	for _, p := range b.peers {
 		p.restart()
+	}
+	b.hangUp()
+}
+
+// hangUp closes all links but those to peers.
+func (b *Bus) hangUp() {
+	for _, v := range b.visits {
+		v.stop()
 	}
 	for _, in := range b.incoming {
 		in.conn.Close()
@@ -196,14 +199,15 @@ func (b *Bus) SetSelf(self Identity) {
 	}
 }
 
-// Self returns who this node is.
-func (b *Bus) Self() Identity {
+// Self returns this node's id.
+func (b *Bus) Self() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.self
 }
 
-// SetPeers says which nodes to keep links to, and at which addresses (host:port). Others are closed.
+// SetPeers says which nodes to keep links to, and at which addresses (host:port). Other links are
+// closed.
 func (b *Bus) SetPeers(addrs map[string]string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -217,7 +221,7 @@ func (b *Bus) SetPeers(addrs map[string]string) {
 		}
 	}
 	for node, addr := range addrs {
-		if b.peers[node] != nil || node == b.self.Node {
+		if b.peers[node] != nil || node == b.self {
 			continue
 		}
 		p := newPeer(b, node, addr)
@@ -229,13 +233,43 @@ func (b *Bus) SetPeers(addrs map[string]string) {
 	}
 }
 
-// Send queues a message for a peer. It reports false if there is no such peer, or no room: the
-// message is dropped. The payload must not change afterwards.
+// Send queues a message for a node. If that is no peer the message goes over the link that the
+// node has opened. Send reports false if there is no way, or no room: the message is dropped. The
+// payload must not change afterwards.
 func (b *Bus) Send(node string, kind Kind, payload []byte) bool {
 	b.mu.Lock()
-	p := b.peers[node]
-	b.mu.Unlock()
-	return p != nil && p.push(kind, payload)
+	defer b.mu.Unlock()
+	if p := b.peers[node]; p != nil {
+		return p.push(kind, payload)
+	}
+	if in := b.incoming[node]; in != nil {
+		return b.reply(in, message{kind, payload})
+	}
+	b.stats.dropped.Add(1)
+	return false
+}
+
+// Visit queues a message for whoever listens at an address (host:port). It reports false if the
+// message is dropped. The payload must not change afterwards.
+func (b *Bus) Visit(addr string, kind Kind, payload []byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := b.visits[addr]
+	if v == nil {
+		if b.closed || len(b.visits) >= maxVisits {
+			b.stats.dropped.Add(1)
+			return false
+		}
+		v = newPeer(b, "", addr)
+		b.visits[addr] = v
+		v.push(kind, payload) // before it looks whether there is anything
+		b.running.Go(func() {
+			defer crash.Guard("visit to another node")()
+			v.visit()
+		})
+		return true
+	}
+	return v.push(kind, payload)
 }
 
 // Broadcast queues a message for the peers that want returns true for, nil for all. It returns how
@@ -255,7 +289,7 @@ func (b *Bus) Broadcast(kind Kind, payload []byte, want func(node string) bool) 
 var errClosed = errors.New("the cluster bus is closed")
 
 // Close closes all links and listeners, and returns when no goroutine of the bus is left. It must
-// not be called by Receive or Answer.
+// not be called by Receive.
 func (b *Bus) Close() {
 	b.mu.Lock()
 	b.closed = true
@@ -264,12 +298,7 @@ func (b *Bus) Close() {
 		p.stop()
 	}
 	clear(b.peers)
-	for _, in := range b.incoming {
-		in.conn.Close()
-	}
-	for _, s := range b.strangers {
-		s.conn.Close()
-	}
+	b.hangUp()
 	for ln := range b.listeners {
 		ln.Close()
 	}

@@ -51,14 +51,11 @@ func start(t *testing.T, n int, secret string, change ...func(*Options)) *end {
 				payload = fmt.Appendf(nil, "%d bytes", len(payload))
 			}
 			e.got = append(e.got, fmt.Sprintf("%s %d %s", from.Node[38:], kind, payload))
-		},
-		Answer: func(from Peer, kind Kind, payload []byte) []byte {
-			return fmt.Appendf(nil, "%s asked %d %s", from.Node[38:], kind, payload)
 		}}
 	for _, f := range change {
 		f(&o)
 	}
-	e.Bus = New(Identity{Node: id(n), Cluster: id(99)}, o)
+	e.Bus = New(id(n), o)
 	e.SetSecret(secret)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -199,7 +196,7 @@ func TestSelf(t *testing.T) {
 	a, b := start(t, 1, "s"), start(t, 2, "s")
 	a.SetPeers(map[string]string{id(2): b.addr})
 	a.linked(t, 2)
-	a.SetSelf(Identity{Node: id(7), Cluster: id(98)})
+	a.SetSelf(id(7))
 	require.Eventually(t, func() bool {
 		a.Send(id(2), control, []byte("x"))
 		list := b.received(t, 0)
@@ -221,26 +218,30 @@ func TestQueueLimit(t *testing.T) {
 	require.Zero(t, p.queues.queued())
 }
 
-func TestCall(t *testing.T) {
+// TestVisit talks to a node of which only the address is known. It answers on the same link.
+func TestVisit(t *testing.T) {
 	a, b := start(t, 1, "s"), start(t, 2, "s")
-	who, reply, err := a.Call(t.Context(), b.addr, control, []byte("who are you?"))
-	require.NoError(t, err)
-	require.Equal(t, Identity{id(2), id(99)}, who.Identity)
-	require.Equal(t, "01 asked 8 who are you?", string(reply))
+	require.False(t, b.Send(id(1), control, nil), "nobody has called")
+	require.True(t, a.Visit(b.addr, control, []byte("who are you?")))
+	require.Equal(t, []string{"01 8 who are you?"}, b.received(t, 1))
+	require.True(t, b.Send(id(1), control, []byte("two")))
+	require.Equal(t, []string{"02 8 two"}, a.received(t, 1))
+	require.True(t, b.Send(id(1), bulk, []byte("and you?")))
+	require.True(t, a.Visit(b.addr, control, []byte("one")))
+	a.received(t, 2)
+	b.received(t, 2)
 
-	_, _, err = a.Call(t.Context(), "127.0.0.1:1", control, nil)
-	require.ErrorContains(t, err, "connection refused")
-	mute := start(t, 3, "s", func(o *Options) { o.Answer = nil })
-	_, _, err = a.Call(t.Context(), mute.addr, control, nil)
-	require.ErrorContains(t, err, "no calls are answered here")
-	other := start(t, 4, "t")
-	_, _, err = a.Call(t.Context(), other.addr, control, nil)
-	require.ErrorContains(t, err, "cluster-secret differs")
+	require.True(t, a.Visit("127.0.0.1:1", control, nil))
+	a.logged(t, "Cannot reach a cluster node at 127.0.0.1:1: connect: connection refused")
+	b.Close()
 	require.Eventually(t, func() bool {
-		b.Bus.mu.Lock()
-		defer b.Bus.mu.Unlock()
-		return b.calls == 0
+		a.Bus.mu.Lock()
+		defer a.Bus.mu.Unlock()
+		return len(a.visits) == 0
 	}, 20*time.Second, time.Millisecond)
+	other := start(t, 4, "t")
+	a.Visit(other.addr, control, nil)
+	a.logged(t, `No link to a cluster node at `+other.addr+`: it says: "cluster-secret differs"`)
 }
 
 func TestWrongNode(t *testing.T) {

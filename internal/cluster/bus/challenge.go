@@ -18,57 +18,35 @@ const (
 	nonceLen     = 32
 	maxHello     = 512
 	maxRefusal   = 256
-	maxID        = 64
+	idLen        = 40
 )
-
-// The flags of a hello.
-const flagCall = 1 // the link is for one question and its answer
 
 // hello is what a side tells of itself before it proves anything.
 //
-//	nonce[32] │ protocol u16 │ flags u8 │ len u8, node │ len u8, cluster │ more, of newer versions
+//	nonce[32] │ protocol u16 │ node[40] │ more, of newer versions
 type hello struct {
 	nonce    [nonceLen]byte
 	protocol int
-	call     bool
-	Identity
+	node     string
 }
 
 func (h *hello) encode() []byte {
 	buf := append([]byte(nil), h.nonce[:]...)
 	buf = binary.BigEndian.AppendUint16(buf, uint16(h.protocol))
-	flags := byte(0)
-	if h.call {
-		flags = flagCall
-	}
-	buf = append(buf, flags)
-	for _, s := range []string{h.Node, h.Cluster} {
-		buf = append(buf, byte(len(s)))
-		buf = append(buf, s...)
-	}
-	return buf
+	return append(buf, h.node...)
 }
 
 var errHello = errors.New("malformed hello")
 
 func decodeHello(buf []byte) (*hello, error) {
-	h := &hello{}
-	if len(buf) < nonceLen+3 {
+	if len(buf) < nonceLen+2+idLen {
 		return nil, errHello
 	}
-	copy(h.nonce[:], buf)
-	buf = buf[nonceLen:]
-	h.protocol = int(binary.BigEndian.Uint16(buf))
-	h.call = buf[2]&flagCall != 0
-	buf = buf[3:]
-	for _, s := range []*string{&h.Node, &h.Cluster} {
-		if len(buf) == 0 || int(buf[0]) > min(len(buf)-1, maxID) {
-			return nil, errHello
-		}
-		*s, buf = string(buf[1:1+buf[0]]), buf[1+buf[0]:]
-	}
-	if !isID(h.Node) || h.Cluster != "" && !isID(h.Cluster) {
-		return nil, fmt.Errorf("%w: node %q of cluster %q", errHello, h.Node, h.Cluster)
+	h := &hello{nonce: [nonceLen]byte(buf),
+		protocol: int(binary.BigEndian.Uint16(buf[nonceLen:])),
+		node:     string(buf[nonceLen+2:][:idLen])}
+	if !isID(h.node) {
+		return nil, fmt.Errorf("%w: node %q", errHello, h.node)
 	}
 	return h, nil
 }
@@ -76,7 +54,7 @@ func decodeHello(buf []byte) (*hello, error) {
 // isID reports whether the text is an id: 40 hexadecimal digits. What a stranger calls itself gets
 // into the log.
 func isID(s string) bool {
-	if len(s) != 40 {
+	if len(s) != idLen {
 		return false
 	}
 	for _, c := range []byte(s) {

@@ -1,11 +1,9 @@
 package bus
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -74,9 +72,6 @@ func (p *peer) link() (l Link, ok bool) {
 		Allocated: n + writeBuffer, Bytes: p.bytes.Load()}, true
 }
 
-// writeBuffer is how many bytes go into one system call.
-const writeBuffer = 16 << 10
-
 // run keeps the link until the peer is stopped.
 func (p *peer) run() {
 	pause := time.Duration(0)
@@ -101,19 +96,45 @@ func (p *peer) run() {
 	}
 }
 
+// visitIdle is how long a visit stays open when nothing is sent.
+const visitIdle = 30 * time.Second
+
+// visit keeps the link to an address while there is something to send.
+func (p *peer) visit() {
+	for p.ctx.Err() == nil {
+		p.complain(p.session())
+		p.bus.mu.Lock()
+		if p.queues.queued() == 0 || p.ctx.Err() != nil {
+			delete(p.bus.visits, p.addr)
+			p.stop()
+		}
+		p.bus.mu.Unlock()
+	}
+}
+
 // complain logs why there is no link, if that does not happen every day.
 func (p *peer) complain(err error) {
-	log := p.bus.o.Log
+	b := p.bus
+	if p.ctx.Err() != nil || errors.Is(err, errIdle) {
+		return
+	}
+	who := "cluster node " + p.node
+	if p.node == "" {
+		who = "a cluster node"
+	}
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
-		log.Debug("Connecting to cluster node %s: %s", p.node, err)
+		if p.node == "" { // somebody has asked for it
+			b.quiet.warn("dial "+p.addr, "Cannot reach %s at %s: %s", who, p.addr, dial.Err)
+		} else {
+			b.o.Log.Debug("Connecting to %s: %s", who, err)
+		}
 		return
 	}
 	if reason, text := explain(err); reason == "" {
-		log.Debug("Link to cluster node %s at %s: %s", p.node, p.addr, err)
+		b.o.Log.Debug("Link to %s at %s: %s", who, p.addr, err)
 	} else {
-		p.bus.quiet.warn("out "+reason+p.node, "No link to cluster node %s at %s: %s", p.node,
-			p.addr, text)
+		b.quiet.warn("out "+reason+p.addr, "No link to %s at %s: %s", who, p.addr, text)
 	}
 }
 
@@ -122,84 +143,56 @@ func (p *peer) session() error {
 	p.mu.Lock()
 	serial := p.serial
 	p.mu.Unlock()
-	self := p.bus.Self()
-	conn, _, err := p.bus.open(p.ctx, p.addr, &hello{Identity: self}, func(h *hello) error {
-		if h.Node != p.node {
-			return fmt.Errorf("another node answers there: %s", h.Node)
+	b := p.bus
+	conn, them, err := b.open(p.ctx, p.addr, &hello{node: b.Self()}, func(h *hello) error {
+		if h.node != p.node && p.node != "" {
+			return fmt.Errorf("another node answers there: %s", h.node)
 		}
 		return nil
 	})
 	if err != nil {
 		// What waits would be old news by the time that there is a link.
-		p.bus.stats.dropped.Add(p.queues.reset())
+		b.stats.dropped.Add(p.queues.reset())
 		return err
 	}
 	defer conn.Close()
-	p.mu.Lock()
-	if p.serial != serial {
-		p.mu.Unlock()
+	if !p.opened(conn, serial) {
 		return errClosed // we are somebody else by now
+	}
+	defer p.broken()
+	b.o.Log.Debug("Link to cluster node %s at %s is open", them.node, p.addr)
+	stop := context.AfterFunc(p.ctx, func() { conn.Close() })
+	defer stop()
+	ended := make(chan struct{})
+	b.running.Go(func() {
+		defer crash.Guard("answers of another node")()
+		defer close(ended)
+		_ = b.read(Peer{them.node, p.addr, min(them.protocol, Protocol)}, conn, nil)
+	})
+	idle := time.Duration(0)
+	if p.node == "" {
+		idle = visitIdle
+	}
+	return b.write(conn, &p.queues, &p.bytes, ended, idle)
+}
+
+// opened notes that the link is open, unless the peer was restarted since it had that serial.
+func (p *peer) opened(conn net.Conn, serial int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.serial != serial {
+		return false
 	}
 	p.conn, p.created = conn, time.Now()
 	p.bytes.Store(0)
 	p.queues.rewind()
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		p.conn = nil
-		p.mu.Unlock()
-	}()
-	p.bus.o.Log.Debug("Link to cluster node %s at %s is open", p.node, p.addr)
-	ended := make(chan error, 1)
-	p.bus.running.Go(func() {
-		defer crash.Guard("watching a link to another node")()
-		ended <- untilClosed(conn)
-	})
-	return p.write(conn, ended)
+	return true
 }
 
-// untilClosed waits for the end of a connection on which nothing is to come.
-func untilClosed(conn net.Conn) error {
-	var b [1]byte
-	if n, err := conn.Read(b[:]); n == 0 {
-		return err
-	}
-	return errKind
-}
-
-// write sends what is queued until the link breaks.
-func (p *peer) write(conn net.Conn, ended <-chan error) error {
-	stop := context.AfterFunc(p.ctx, func() { conn.Close() })
-	defer stop()
-	w := bufio.NewWriterSize(conn, writeBuffer)
-	var buf [headerLen]byte
-	stats := &p.bus.stats
-	for {
-		h, part, ok := p.queues.next()
-		if !ok {
-			if err := w.Flush(); err != nil {
-				return err
-			}
-			select {
-			case <-p.queues.wake:
-				continue
-			case err := <-ended:
-				return err
-			}
-		}
-		if _, err := w.Write(h.appendTo(buf[:0])); err != nil {
-			return err
-		}
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-		n := uint64(headerLen + len(part))
-		p.bytes.Add(n)
-		stats.bytesOut.Add(n)
-		if !h.more {
-			stats.sent[h.kind].Add(1)
-		}
-	}
+func (p *peer) broken() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conn = nil
 }
 
 // open connects to an address and goes through the challenge.
@@ -232,51 +225,4 @@ func (b *Bus) open(ctx context.Context, addr string, us *hello, accept func(*hel
 	}
 	_ = conn.SetDeadline(time.Time{})
 	return conn, them, nil
-}
-
-// Call asks whoever answers at an address (host:port), and returns who it is and what it says.
-func (b *Bus) Call(ctx context.Context, addr string, kind Kind, payload []byte) (who Peer,
-	reply []byte, err error) {
-	conn, them, err := b.open(ctx, addr, &hello{Identity: b.Self(), call: true},
-		func(*hello) error { return nil })
-	if err != nil {
-		_, text := explain(err)
-		var dial *net.OpError
-		if errors.As(err, &dial) && dial.Op == "dial" {
-			text = dial.Err.Error()
-		}
-		return who, nil, errors.New(text)
-	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	who = Peer{them.Identity, addr, min(them.protocol, Protocol)}
-	if err := sendMessage(conn, kind, payload); err != nil {
-		return who, nil, err
-	}
-	a := &assembler{r: bufio.NewReader(conn), limit: b.limitOf}
-	_, reply, err = a.next()
-	if errors.Is(err, io.EOF) {
-		err = errors.New("the other node closed the connection")
-	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return who, reply, err
-}
-
-// sendMessage writes a whole message.
-func sendMessage(w io.Writer, kind Kind, payload []byte) error {
-	q := queues{wake: make(chan struct{}, 1)}
-	q.push(message{kind, payload}, 0)
-	out := bufio.NewWriterSize(w, writeBuffer)
-	var buf [headerLen]byte
-	for {
-		h, part, ok := q.next()
-		if !ok {
-			return out.Flush()
-		}
-		_, _ = out.Write(h.appendTo(buf[:0])) // Flush reports errors
-		_, _ = out.Write(part)
-	}
 }

@@ -77,7 +77,7 @@ func explain(err error) (reason, text string) {
 		return "alien", a.text
 	case errors.As(err, &rec):
 		if rec.RecordHeader[0] == magic[0] {
-			return "tls", "it does not use TLS, and tls-cluster is yes here"
+			return "plain", "it does not use TLS, and tls-cluster is yes here"
 		}
 		return "alien", classify(rec.RecordHeader[:]).Error()
 	case errors.Is(err, errSecret):

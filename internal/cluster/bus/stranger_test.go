@@ -42,7 +42,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestSecretIsNotEnoughAlone replays what a node has said to a bus, and says its own proof back to
+// TestReplay replays what a node has said to a bus, and says its own proof back to
 // it: neither opens a link.
 func TestReplay(t *testing.T) {
 	b := start(t, 2, "s")
@@ -53,12 +53,12 @@ func TestReplay(t *testing.T) {
 			_, _ = answer(struct {
 				io.Reader
 				io.Writer
-			}{io.TeeReader(y, &buf), y}, []byte("s"), &hello{Identity: Identity{Node: id(2)}},
+			}{io.TeeReader(y, &buf), y}, []byte("s"), &hello{node: id(2)},
 				func(*hello) error { return nil })
 			said = buf.Bytes()
 			y.Close()
 		}()
-		_, err := call(x, []byte("s"), &hello{Identity: Identity{Node: id(1)}},
+		_, err := call(x, []byte("s"), &hello{node: id(1)},
 			func(*hello) error { return nil })
 		require.NoError(t, err)
 		_, _ = io.ReadAll(x)
@@ -137,14 +137,14 @@ func TestOnlyLoopback(t *testing.T) {
 	require.True(t, loopback("127.0.0.2") && loopback("::1") && loopback("::ffff:127.0.0.1"))
 	require.False(t, loopback("10.0.0.1") || loopback("example.org") || loopback(""))
 	a := start(t, 1, "")
-	_, _, err := a.Call(t.Context(), "192.0.2.1:16379", control, nil)
-	require.ErrorContains(t, err, "only loopback addresses are talked to")
+	a.Visit("192.0.2.1:16379", control, nil)
+	a.logged(t, "only loopback addresses are talked to")
 }
 
 // FuzzAnswer runs the challenge and the messages after it against any bytes: nothing panics, no
 // memory is taken that the bytes do not account for, nothing is believed.
 func FuzzAnswer(f *testing.F) {
-	us := &hello{Identity: Identity{Node: id(1), Cluster: id(9)}}
+	us := &hello{node: id(1)}
 	var said bytes.Buffer
 	_ = (&talk{rw: &said}).send(us)
 	f.Add(said.Bytes())
