@@ -133,8 +133,8 @@ type Close struct {
 }
 
 // Move gives slots to a master (CLUSTER SETSLOT NODE). Those that another shard with a master owns
-// must have been closed (State.Before). Marks of the slots are gone. The epoch of a shard that has imported the
-// slot, or that takes it from another, rises.
+// must have been closed (State.Before). Marks of the slots are gone. The epoch of a shard that has
+// imported the slot, or that takes it from another, rises.
 type Move struct {
 	Slots slot.Set `json:"slots"`
 	To    NodeID   `json:"to"`
