@@ -197,8 +197,7 @@ func TestDirIsAbsolute(t *testing.T) {
 
 // TestRefused checks that only what would change the server's role, or what it is for, is refused.
 func TestRefused(t *testing.T) {
-	for _, line := range []string{"cluster-enabled yes",
-		"loadmodule x.so",
+	for _, line := range []string{"loadmodule x.so",
 		"loadmodule /redisbloom/search.so"} {
 		_, err := Parse("f", line)
 		if e := (*LineError)(nil); !errors.As(err, &e) ||
@@ -234,9 +233,9 @@ func TestCompatVersion(t *testing.T) {
 func TestLaterAndIgnored(t *testing.T) {
 	for text, warned := range map[string][]string{
 		"replicaof no one\nrepl-timeout 60\noom-score-adj no\nprimaryauth \"\"": nil,
-		"oom-score-adj yes\ncluster-port 2\nlist-max-ziplist-entries 512": {
-			"cluster-port", "oom-score-adj", "list-max-ziplist-entries"},
-		"enable-module-command yes\ncluster-node-timeout 5": {"cluster-node-timeout"},
+		"oom-score-adj yes\nrdma-port 2\nlist-max-ziplist-entries 512": {
+			"rdma-port", "oom-score-adj", "list-max-ziplist-entries"},
+		"enable-module-command yes\ncluster-blacklist-ttl 5": {"cluster-blacklist-ttl"},
 	} {
 		c, err := Parse("f", text)
 		if err != nil {
@@ -257,7 +256,7 @@ func TestLaterAndIgnored(t *testing.T) {
 		}
 	}
 	c := mustLoad(t)
-	for name, value := range map[string]string{"cluster-node-timeout": "7",
+	for name, value := range map[string]string{"cluster-blacklist-ttl": "7",
 		"jemalloc-bg-thread": "no", "tls-key-file-pass": "x", "rdma-port": "1"} {
 		if err := c.Set([][2]string{{name, value}}, nil); err != nil || len(c.Warnings()) != 1 {
 			t.Errorf("CONFIG SET %s: %v", name, err)

@@ -283,7 +283,7 @@ func (l *loader) directive(d *Directive, args []string) error {
 		}
 		args = []string{dir}
 	}
-	if err := d.set(l.c, args, l.seen[d.Name]); err != nil {
+	if err := d.value.parse(l.c, args, l.seen[d.Name]); err != nil {
 		return err
 	}
 	l.seen[d.Name] = true

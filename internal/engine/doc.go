@@ -49,6 +49,7 @@
 //	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
 //	replicagone.go      replicas whose connection is gone
+//	cluster.go          the topology of the cluster as the gates and replies need it
 //
 //	watch.go            WATCH
 //	multi.go            the queue of a transaction

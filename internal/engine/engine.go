@@ -68,6 +68,8 @@ type Engine struct {
 	ServeOthers func(busy *Client) (ending bool)
 	// ScriptLibraries holds what scripts have besides the host's own libraries.
 	ScriptLibraries []script.Opener
+	// Cluster is this node's part in its cluster, nil without cluster-enabled. The server sets it.
+	Cluster ClusterNode
 	// Wake makes a loop call Slice soon, because a job that has waited can go on. Any goroutine may
 	// call it. The server sets it.
 	Wake func()
@@ -104,6 +106,7 @@ type Engine struct {
 	confirm  confirming
 	ending   shutdownWait
 	failover failoverState
+	cluster  clustering
 	errs     map[string]int64
 	// masterErrors and applied are of the commands of the master.
 	masterErrors masterErrors

@@ -30,6 +30,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 		o.Seed = rand.Uint64()
 	}
 	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
+	e.cluster.on = cfg.Cluster.Enabled
 	e.initAccess()
 	e.runID = e.hexID(40)
 	e.NewReplID()

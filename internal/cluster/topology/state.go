@@ -69,6 +69,16 @@ type Node struct {
 	Failed bool `json:"failed,omitempty"`
 	// Joined is the index of the entry that admitted it.
 	Joined uint64 `json:"joined"`
+	// Requests are the last requests of this node that were applied, in that order. Those up to
+	// Floor may have been applied too, but nobody knows any more.
+	Requests []Request `json:"requests,omitempty"`
+	Floor    uint64    `json:"floor,omitempty"`
+}
+
+// Request is one that was applied, with its outcome. It makes entries that come twice harmless.
+type Request struct {
+	Req     uint64 `json:"req"`
+	Refusal string `json:"refusal,omitempty"`
 }
 
 // Shard is a master with its replicas.
@@ -117,22 +127,25 @@ const (
 
 // Migration moves slots from one shard to another as a whole.
 type Migration struct {
-	ID       string   `json:"id"` // 40 hexadecimal digits
-	Slots    slot.Set `json:"slots"`
-	From, To ShardID
+	ID    string   `json:"id"` // 40 hexadecimal digits
+	Slots slot.Set `json:"slots"`
+	From  ShardID  `json:"from"`
+	To    ShardID  `json:"to"`
 	// SourceTerm and TargetTerm are those of the shards at its beginning: it fails with either
 	// master.
 	SourceTerm uint64 `json:"source_term"`
 	TargetTerm uint64 `json:"target_term"`
 	// Source and Target are the masters of that time.
-	Source, Target NodeID
-	Phase          Phase  `json:"phase"`
-	Message        string `json:"message,omitempty"` // why it has ended
-	Created        int64  `json:"created"`           // unix ms, by the proposer's clock
-	Ended          int64  `json:"ended,omitempty"`
+	Source  NodeID `json:"source"`
+	Target  NodeID `json:"target"`
+	Phase   Phase  `json:"phase"`
+	Message string `json:"message,omitempty"` // why it has ended
+	Created int64  `json:"created"`           // unix ms, by the proposer's clock
+	Ended   int64  `json:"ended,omitempty"`   // unix ms, by that of who ended it; 0: by Apply
 }
 
-// State is the agreed state. Apply changes it; everyone else only reads.
+// State is the agreed state. Apply changes it; everyone else only reads. What its maps and slices
+// point to is never changed but replaced, so copies (Clone) may share it.
 type State struct {
 	Cluster string             `json:"cluster"` // 40 hexadecimal digits, of its first node
 	Index   uint64             `json:"index"`   // of the last entry that was applied
@@ -145,6 +158,6 @@ type State struct {
 	Migrations []*Migration `json:"migrations,omitempty"`
 	// Revoked is the index of the last entry that took anything from a node.
 	Revoked uint64 `json:"revoked"`
-	// Forgotten are nodes that were removed, with the index of that: they are told.
+	// Forgotten are the last nodes that were removed, with the index of that: they are told.
 	Forgotten map[NodeID]uint64 `json:"forgotten,omitempty"`
 }

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"godwit/internal/cluster/topology"
+	"godwit/internal/slot"
+)
+
+// ClusterNode is this server as a member of its cluster. All methods are called with the executor
+// held, and done is called on it, later.
+type ClusterNode interface {
+	// Propose hands an entry to the log that all nodes share. refusal is the error reply, "" once
+	// the entry has been applied here.
+	Propose(op topology.Op, done func(refusal string))
+	// Meet joins this node's cluster with that of another node, which listens for clients at port
+	// and for nodes at bus (CLUSTER MEET).
+	Meet(host string, port, bus int, done func(refusal string))
+	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
+	// costs an atomic read.
+	Lease() int64
+	// Broadcast sends a message of pub/sub to other nodes: to all of them, or for a shard channel
+	// to those of the shard. They deliver it with DeliverMessage.
+	Broadcast(kind MessageKind, channel, message []byte)
+	// Facts returns what CLUSTER INFO and LINKS tell beside the topology.
+	Facts() ClusterFacts
+}
+
+// MessageKind says to whom a message of pub/sub goes.
+type MessageKind uint8
+
+// The kinds: PUBLISH and SPUBLISH.
+const (
+	MessageToAll MessageKind = iota
+	MessageToShard
+)
+
+// ClusterFacts is what the runtime of the cluster knows beside the topology.
+type ClusterFacts struct {
+	Raft  RaftFacts
+	Links []LinkFacts
+	// Sent and Received count messages between nodes by their kind, as "ping".
+	Sent, Received map[string]int64
+	// LimitExceeded counts links that were closed for cluster-link-sendbuf-limit.
+	LimitExceeded int64
+	// Reachable says that the node hears of a majority: it has a leader that has spoken lately.
+	Reachable bool
+}
+
+// RaftFacts is where the node is in the Raft group.
+type RaftFacts struct {
+	Role                     string // leader, follower, candidate or learner
+	Term                     uint64
+	Leader                   topology.NodeID // "" if none is known
+	First, Commit, Applied   uint64          // indexes of entries
+	Voters, Learners         []topology.NodeID
+	LogEntries, SnapshotSize int64
+}
+
+// LinkFacts is one connection between this node and another.
+type LinkFacts struct {
+	To       bool // this node has opened it
+	Node     topology.NodeID
+	Created  int64 // unix ms
+	Readable bool
+	Writable bool
+	Queued   int64 // bytes that wait to be sent
+	Buffer   int64 // bytes allocated for them
+}
+
+// clustering is the state of a node of a cluster. on never changes after the start.
+type clustering struct {
+	on    bool
+	state *topology.State // nil until the first is installed
+	clusterView
+}
+
+// clusterView is what the gates and the replies need of a topology, in a form that is quick to
+// read.
+type clusterView struct {
+	self  *topology.Node  // nil while the node is no member of the state
+	shard *topology.Shard // of self
+	role  topology.Role   // of self; a replica while the shard has no master
+	// owner holds the index in shards of each slot's owner, noShard for none.
+	owner  [slot.Count]uint16
+	shards []*topology.Shard
+}
+
+// noShard is the owner of a slot that nobody owns.
+const noShard = ^uint16(0)
+
+// ClusterEnabled reports whether the server is a node of a cluster.
+func (e *Engine) ClusterEnabled() bool { return e.cluster.on }
+
+// Topology returns the installed topology, nil if there is none yet. It must not be changed.
+func (e *Engine) Topology() *topology.State { return e.cluster.state }
+
+// Self returns this node as the installed topology knows it, nil if it does not.
+func (e *Engine) Self() *topology.Node { return e.cluster.self }
+
+// SelfShard returns the shard of this node, nil if there is none.
+func (e *Engine) SelfShard() *topology.Shard { return e.cluster.shard }
+
+// SlotOwner returns the shard that owns a slot, nil if none does.
+func (e *Engine) SlotOwner(i int) *topology.Shard {
+	if n := e.cluster.owner[i]; n != noShard {
+		return e.cluster.shards[n]
+	}
+	return nil
+}
+
+// compute makes the view of a state for a node.
+func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
+	v.self, v.shard, v.role, v.shards = s.Nodes[self], nil, topology.Replica, v.shards[:0]
+	for i := range v.owner {
+		v.owner[i] = noShard
+	}
+	for id, shard := range s.Shards {
+		n := uint16(len(v.shards))
+		v.shards = append(v.shards, shard)
+		shard.Slots.Each(func(i int) bool {
+			v.owner[i] = n
+			return true
+		})
+		if v.self != nil && v.self.Shard == id {
+			v.shard = shard
+		}
+	}
+	if v.shard != nil && v.shard.Master == self {
+		v.role = topology.Master
+	}
+}
+
+// InstallTopology makes s the topology that this node, self, acts on. s must not change any more.
+// The executor is held, and no script runs. What follows from the change has happened when it
+// returns.
+func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
+	c := &e.cluster
+	c.state = s
+	c.compute(s, self)
+}
