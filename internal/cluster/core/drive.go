@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"math"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
@@ -49,6 +48,7 @@ func (n *Node) settle() {
 		n.lead.duties(n)
 		n.serveRequests()
 		n.keepInTouch()
+		n.serveMeetings()
 		if n.down != nil || !n.raft.HasReady() {
 			break
 		}
@@ -177,6 +177,7 @@ func (n *Node) receiveSnapshot(s *raftpb.Snapshot) {
 	}
 	state.Skip(s.GetMetadata().GetIndex())
 	n.state, n.snapped = state, s.GetMetadata().GetIndex()
+	n.appliedTerm = s.GetMetadata().GetTerm()
 	n.conf = raftpb.EnsureConfState(s.GetMetadata().GetConfState())
 	n.learnNames()
 	n.requests.overtaken(n)
@@ -220,6 +221,7 @@ func (n *Node) applyEntry(state *topology.State, e *raftpb.Entry) error {
 		return topology.ErrUnknownOp
 	}
 	state.Skip(e.GetIndex())
+	n.appliedTerm = e.GetTerm()
 	return nil
 }
 
@@ -281,5 +283,8 @@ func (n *Node) follow(soft *raft.SoftState) {
 	}
 }
 
-// timeMax is a time that never comes.
-const timeMax Time = math.MaxInt64
+// never is before all times, forever behind them.
+const (
+	never   Time = -1 << 60
+	forever Time = 1 << 60
+)

@@ -30,10 +30,10 @@ func (l *leader) duties(n *Node) {
 // time to be applied.
 func (l *leader) once(n *Node, what string) bool {
 	at, ok := l.tried[what]
-	if ok && uint64(n.now) < at {
+	if ok && n.now < at {
 		return false
 	}
-	l.tried[what] = uint64(n.now + n.timeout()/pingsPerTimeout)
+	l.tried[what] = n.now + n.timeout()/pingsPerTimeout
 	return true
 }
 

@@ -133,6 +133,7 @@ func (p *ping) write(w *writer) {
 	w.uint(p.applied)
 	w.flag(p.wants)
 	w.flag(p.local.Role == topology.Master)
+	w.text(string(p.local.Shard))
 	w.uint(p.local.Term)
 	w.uint(p.local.Offset)
 	w.flag(p.local.Whole)
@@ -145,6 +146,7 @@ func (p *ping) read(r *reader) {
 	if r.flag() {
 		p.local.Role = topology.Master
 	}
+	p.local.Shard = topology.ShardID(r.text())
 	p.local.Term, p.local.Offset = r.uint(), r.uint()
 	p.local.Whole, p.local.Linked = r.flag(), r.flag()
 }

@@ -24,15 +24,18 @@ type leader struct {
 	wishes map[topology.ShardID]*wish
 	vacant map[topology.ShardID]Time // since when a shard has no master
 	round  round
-	resign Time // when it last tried to hand its leadership over, 0: it does not
-	// tried are the applied indexes at which a duty proposed something, so that it does not do so
-	// again before anything has come of it.
-	tried map[string]uint64
+	// tried says when a duty may propose the same again.
+	tried map[string]Time
+	open  map[topology.NodeID]map[uint64]Time // requests in the log, until when they may be there
+	ajar  map[topology.ShardID]Time           // since when slots are closed for nothing
+	// joined says when learners were added, by their raft ids.
+	joined map[uint64]Time
 }
 
 // peer is what the leader knows of a node, itself included.
 type peer struct {
 	heard    Time   // when its last ping came
+	at       Time   // of that ping, by the node's clock
 	leaseEnd Time   // by the leader's clock, 0: it has none of this leader
 	applied  uint64 // that its server has installed
 	boot     uint64
@@ -58,7 +61,9 @@ type passed struct {
 func newLeader(n *Node) *leader {
 	l := &leader{since: n.now, term: n.raft.BasicStatus().GetTerm(),
 		peers: map[topology.NodeID]*peer{}, wishes: map[topology.ShardID]*wish{},
-		vacant: map[topology.ShardID]Time{}, tried: map[string]uint64{}}
+		vacant: map[topology.ShardID]Time{}, tried: map[string]Time{},
+		open: map[topology.NodeID]map[uint64]Time{}, ajar: map[topology.ShardID]Time{},
+		joined: map[uint64]Time{}}
 	l.round.waiting = map[topology.NodeID]*ping{}
 	return l
 }
@@ -114,10 +119,10 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 		return
 	}
 	peer := l.peer(from)
-	if p.boot < peer.boot {
-		return // from an earlier life
+	if p.boot < peer.boot || p.boot == peer.boot && p.at < peer.at {
+		return // from an earlier life, or overtaken
 	}
-	peer.heard, peer.boot, peer.local = n.now, p.boot, p.local
+	peer.heard, peer.at, peer.boot, peer.local = n.now, p.at, p.boot, p.local
 	peer.applied = max(peer.applied, min(p.applied, n.applied()))
 	if l.round.waiting[from] == nil || l.round.waiting[from].at < p.at {
 		p.came = n.now

@@ -15,7 +15,7 @@ func (n *Node) leaseEnd() Time {
 		return 0
 	}
 	if n.cfg.Debug.EndlessLease && n.lease.end > 0 {
-		return timeMax
+		return forever
 	}
 	return n.lease.end
 }

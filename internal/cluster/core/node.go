@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
 	"godwit/internal/cluster/topology"
 )
 
@@ -28,27 +29,33 @@ type Node struct {
 	down  error // why it takes part no more
 	local Local // what the server last said
 
-	raft    *raft.RawNode
-	log     *raft.MemoryStorage // the entries behind the last snapshot
-	state   *topology.State     // after the last applied entry; handed out, so never changed
-	shown   *topology.State     // of the last Output
-	ticked  Time                // up to where raft's ticks are done
-	install uint64              // the index that the server has installed
-	names   map[uint64]topology.NodeID
+	raft        *raft.RawNode
+	log         *raft.MemoryStorage // the entries behind the last snapshot
+	conf        *raftpb.ConfState   // raft's members
+	snapped     uint64              // the index of the last snapshot
+	appliedTerm uint64              // of the last applied entry
+	state       *topology.State     // after it; handed out, so never changed
+	shown       *topology.State     // of the last Output
+	ticked      Time                // up to where raft's ticks are done
+	install     uint64              // the index that the server has installed
+	names       map[uint64]topology.NodeID
 
 	out      Output
 	lead     *leader // nil unless it leads
 	lease    lease
 	requests requests
-	meetings map[uint64]*meeting
+	meetings []*meeting      // ascending by number
 	offers   map[string]Time // clusters that may welcome this node, until when
+	leaving  *leaving
+	turn     int // of anyone
 }
 
 // New starts a node from what storage has. A node of which nothing is saved founds a cluster of
 // its own. Errors say why it must not start.
 func New(now Time, cfg Config) (*Node, error) {
 	cfg.defaults()
-	n := &Node{cfg: cfg, now: now}
+	n := &Node{cfg: cfg, now: now, offers: map[string]Time{}}
+	n.lease.asked = never
 	saved, err := cfg.Storage.Load()
 	if err != nil {
 		return nil, fmt.Errorf("cluster: cannot read the saved log: %w", err)
@@ -98,10 +105,11 @@ func (n *Node) Propose(now Time, op topology.Op, done func(refusal string)) {
 	n.settle()
 }
 
-// Installed tells that the server acts by the state of an index, from now on.
-func (n *Node) Installed(now Time, index uint64) {
-	if n.begin(now) {
-		n.installed(index)
+// Installed tells that the server acts by a state from now on. All of the connections that it serves
+// must do so: it is what leases and promotions of others rely on.
+func (n *Node) Installed(now Time, s *topology.State) {
+	if n.begin(now) && s.Cluster == n.state.Cluster {
+		n.installed(s.Index)
 		n.settle()
 	}
 }
@@ -165,7 +173,7 @@ func (n *Node) Down() error { return n.down }
 func (n *Node) Output() Output {
 	o := n.out
 	n.out = Output{}
-	if n.state != n.shown {
+	if n.state != n.shown && n.applied() > 0 {
 		n.shown, o.State = n.state, n.state
 	}
 	return o

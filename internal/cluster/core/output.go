@@ -10,7 +10,8 @@ type Output struct {
 	// State is the newest agreed state, nil if it is the one of the last Output. It must not be
 	// changed. The server installs it, then calls Node.Installed.
 	State *topology.State
-	// Answers are results of proposals and requests: call each one's Done, in order.
+	// Answers are results of proposals and requests: call each one's Done, in order, after State
+	// has been installed.
 	Answers []Answer
 }
 
@@ -34,28 +35,14 @@ type Answer struct {
 type Local struct {
 	// Role is the role that the server plays, by the state that it has installed.
 	Role topology.Role
-	// Term is the term of the shard from whose master the data came: a replica takes over its
-	// master's once it has synchronized with it. Offset is the replication offset within.
+	// Shard and Term say from which master the data came: a replica takes them over from its
+	// master once it has synchronized with it. They should be saved with the data. "" and 0 say
+	// that nobody knows, after a restart. Offset is the replication offset within.
+	Shard  topology.ShardID
 	Term   uint64
 	Offset uint64
 	// Whole says that the data set is complete: no full synchronization is under way.
 	Whole bool
 	// Linked says that the replica's link to its master is up.
 	Linked bool
-}
-
-// Status is what INFO and CLUSTER INFO show of the log.
-type Status struct {
-	ID      topology.NodeID
-	Raft    uint64 // its own id in the Raft group
-	Cluster string
-	Role    string // leader, follower, candidate or learner; "down" when it has stopped
-	Term    uint64
-	Leader  topology.NodeID // "" if none is known
-	Commit  uint64
-	Applied uint64
-	Entries uint64            // in the log, since its snapshot
-	Voters  []topology.NodeID // ascending
-	// Down says why the node takes part no more, "" if it does.
-	Down string
 }

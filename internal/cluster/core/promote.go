@@ -141,7 +141,8 @@ func (l *leader) caughtUp(n *Node, sh *topology.Shard, w *wish) bool {
 	if w.mode != Graceful {
 		return true
 	}
-	return last != nil && last.applied >= n.state.Revoked && p.local.Term == last.local.Term &&
+	return last != nil && last.applied >= n.state.Revoked && p.local.Shard == sh.ID &&
+		p.local.Term == last.local.Term &&
 		p.local.Offset >= last.local.Offset && last.local.Term == sh.Term
 }
 
@@ -154,6 +155,9 @@ func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any 
 	}
 	if node.About.NoFailover && id != sh.Last {
 		return false
+	}
+	if p.local.Shard != sh.ID && p.local.Shard != "" {
+		return false // it has yet to synchronize with a master of this shard
 	}
 	if sh.Confirm == 0 || any || n.cfg.Debug.IgnoreConfirm {
 		return true

@@ -17,8 +17,9 @@ type requests struct {
 type request struct {
 	req   uint64
 	op    topology.Op
-	mode  FailoverMode // of a failover, which has no op
-	done  func(refusal string)
+	mode  FailoverMode         // of a failover, which has no op
+	done  func(refusal string) // for whoever drives the node
+	then  func(refusal string) // called at once
 	sent  Time
 	to    topology.NodeID // the leader that it was sent to
 	until Time
@@ -45,7 +46,7 @@ func (n *Node) request(op topology.Op, done func(refusal string)) *request {
 
 // enqueue opens a request.
 func (n *Node) enqueue(r *request) *request {
-	r.until, r.sent = n.now+2*n.timeout(), -timeMax
+	r.until, r.sent = n.now+2*n.timeout(), never
 	n.requests.open = append(n.requests.open, r)
 	return r
 }
@@ -102,6 +103,9 @@ func (rs *requests) finish(n *Node, by topology.NodeID, req uint64, refusal stri
 	r := rs.open[i]
 	rs.open = slices.Delete(rs.open, i, i+1)
 	n.answer(r.done, refusal)
+	if r.then != nil {
+		r.then(refusal)
+	}
 }
 
 // overtaken answers requests that a snapshot says were applied.

@@ -15,12 +15,9 @@ import (
 // entry Init.
 func (n *Node) found(m meta) error {
 	m.Cluster, m.Raft = n.cfg.NewID(), 1
-	if m.Shard == "" {
-		m.Shard = topology.ShardID(n.cfg.NewID())
-	}
 	state := new(topology.State)
 	refusal := state.Apply(1, topology.Op{Do: topology.Init{Cluster: m.Cluster, Node: m.Node,
-		Shard: m.Shard, About: n.cfg.About, Boot: m.Boot, Timeout: n.cfg.Timeout.Milliseconds()}})
+		Shard: topology.ShardID(n.cfg.NewID()), About: n.cfg.About, Boot: m.Boot, Timeout: n.cfg.Timeout.Milliseconds()}})
 	if refusal != "" {
 		return fmt.Errorf("cluster: cannot found a cluster: %s", strings.TrimPrefix(refusal, "ERR "))
 	}
@@ -138,7 +135,8 @@ func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raf
 	}
 	n.raft, n.state, n.ticked, n.snapped = node, state, n.now, snapshot.GetMetadata().GetIndex()
 	n.names, n.lead, n.lease, n.install = map[uint64]topology.NodeID{}, nil, lease{}, 0
-	n.lostFor = 0
+	n.learnNames()
+	n.appliedTerm = snapshot.GetMetadata().GetTerm()
 	if v := n.conf.GetVoters(); len(v) == 1 && v[0] == n.meta.Raft && len(n.conf.VotersOutgoing) == 0 {
 		return node.Campaign() // there is nobody to wait for
 	}

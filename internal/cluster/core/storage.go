@@ -51,9 +51,8 @@ func (b *Batch) Empty() bool {
 
 // meta is who the node is. It is saved as JSON.
 type meta struct {
-	Node    topology.NodeID  `json:"node"`
-	Shard   topology.ShardID `json:"shard"`   // of a cluster that it founds
-	Cluster string           `json:"cluster"` // whose log this is
-	Raft    uint64           `json:"raft"`    // its own id in the log's group
-	Boot    uint64           `json:"boot"`    // counts its starts
+	Node    topology.NodeID `json:"node"`
+	Cluster string          `json:"cluster"` // whose log this is
+	Raft    uint64          `json:"raft"`    // its own id in the log's group
+	Boot    uint64          `json:"boot"`    // counts its starts
 }
