@@ -105,8 +105,8 @@ func (n *Node) Propose(now Time, op topology.Op, done func(refusal string)) {
 	n.settle()
 }
 
-// Installed tells that the server acts by a state from now on. All of the connections that it serves
-// must do so: it is what leases and promotions of others rely on.
+// Installed tells that the server acts by a state from now on, on all of its
+// connections. Leases, and promotions of others, rely on that.
 func (n *Node) Installed(now Time, s *topology.State) {
 	if n.begin(now) && s.Cluster == n.state.Cluster {
 		n.installed(s.Index)

@@ -150,7 +150,10 @@ func (l *leader) caughtUp(n *Node, sh *topology.Shard, w *wish) bool {
 // all confirmed writes if the shard's master waits for replicas.
 func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any bool) bool {
 	node, p := n.state.Nodes[id], l.peers[id]
-	if node.Failed || !l.hears(n, id) || !p.local.Whole || p.boot != node.Boot && !n.cfg.Debug.ForgetsRestart {
+	if node.Failed || !l.hears(n, id) || !p.local.Whole {
+		return false
+	}
+	if p.boot != node.Boot && !n.cfg.Debug.ForgetsRestart {
 		return false
 	}
 	if node.About.NoFailover && id != sh.Last {

@@ -81,7 +81,8 @@ func sound(m *raftpb.Message) bool {
 		index, term := m.GetIndex(), m.GetLogTerm()
 		for _, e := range m.GetEntries() {
 			index++
-			if e == nil || e.GetIndex() != index || e.GetTerm() < term || e.GetTerm() > m.GetTerm() {
+			if e == nil || e.GetIndex() != index || e.GetTerm() < term ||
+				e.GetTerm() > m.GetTerm() {
 				return false
 			}
 			term = e.GetTerm()

@@ -17,9 +17,10 @@ func (n *Node) found(m meta) error {
 	m.Cluster, m.Raft = n.cfg.NewID(), 1
 	state := new(topology.State)
 	refusal := state.Apply(1, topology.Op{Do: topology.Init{Cluster: m.Cluster, Node: m.Node,
-		Shard: topology.ShardID(n.cfg.NewID()), About: n.cfg.About, Boot: m.Boot, Timeout: n.cfg.Timeout.Milliseconds()}})
+		Shard: topology.ShardID(n.cfg.NewID()), About: n.cfg.About, Boot: m.Boot,
+		Timeout: n.cfg.Timeout.Milliseconds()}})
 	if refusal != "" {
-		return fmt.Errorf("cluster: cannot found a cluster: %s", strings.TrimPrefix(refusal, "ERR "))
+		return fmt.Errorf("cluster: cannot found one: %s", strings.TrimPrefix(refusal, "ERR "))
 	}
 	hard := &raftpb.HardState{Term: new(uint64(1)), Vote: new(uint64(1)), Commit: new(uint64(1))}
 	conf := raftpb.EnsureConfState(&raftpb.ConfState{Voters: []uint64{1}})
@@ -137,7 +138,7 @@ func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raf
 	n.names, n.lead, n.lease, n.install = map[uint64]topology.NodeID{}, nil, lease{}, 0
 	n.learnNames()
 	n.appliedTerm = snapshot.GetMetadata().GetTerm()
-	if v := n.conf.GetVoters(); len(v) == 1 && v[0] == n.meta.Raft && len(n.conf.VotersOutgoing) == 0 {
+	if v := n.conf.GetVoters(); len(v) == 1 && v[0] == n.meta.Raft && len(entries) == 0 {
 		return node.Campaign() // there is nobody to wait for
 	}
 	return nil
