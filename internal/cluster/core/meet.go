@@ -34,7 +34,7 @@ const (
 const (
 	errPopulated = "ERR Both nodes belong to clusters of more than one node. Clusters cannot be" +
 		" merged"
-	errTwin     = "ERR Another node has the same id at another address." +
+	errTwin = "ERR Another node has the same id at another address." +
 		" Use CLUSTER RESET HARD there"
 	errSilent   = "ERR The node has not answered, or has not joined in time"
 	errDeclined = "ERR The node has refused to join, its slots have changed meanwhile"

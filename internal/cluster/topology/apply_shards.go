@@ -48,7 +48,7 @@ func (a Promote) apply(e *entry) string {
 	}
 	sh = e.editShard(a.Shard)
 	sh.Master, sh.Last, sh.Boot = a.Node, a.Node, n.Boot
-	sh.InSync = without(sh.InSync, a.Node)
+	e.setInSync(sh, without(sh.InSync, a.Node))
 	sh.Term++
 	e.Epoch++
 	sh.Epoch = e.Epoch
@@ -56,8 +56,11 @@ func (a Promote) apply(e *entry) string {
 }
 
 func (a SetInSync) apply(e *entry) string {
-	if e.current(a.Shard, a.Term) == nil {
+	switch sh := e.current(a.Shard, a.Term); {
+	case sh == nil:
 		return errNoMaster
+	case a.Seen < sh.SyncAt:
+		return errSyncChanged
 	}
 	list := slices.Clone(a.InSync)
 	slices.Sort(list)
@@ -75,9 +78,13 @@ func (a SetInSync) apply(e *entry) string {
 		return "ERR Invalid number of replicas"
 	}
 	sh := e.editShard(a.Shard)
-	sh.Confirm, sh.InSync = a.Confirm, list
+	sh.Confirm = a.Confirm
+	e.setInSync(sh, list)
 	return ""
 }
+
+// setInSync gives the shard, which may be changed, another set.
+func (e *entry) setInSync(sh *Shard, list []NodeID) { sh.InSync, sh.SyncAt = list, e.index }
 
 func (a SetEpoch) apply(e *entry) string {
 	sh := e.ShardOf(a.Node)

@@ -101,7 +101,8 @@ func (g *generator) action(s *State) Action {
 		}
 		return p
 	case 14:
-		return SetInSync{sh.ID, sh.Term, g.rng.IntN(2), []NodeID{g.node(s)}}
+		return SetInSync{sh.ID, sh.Term, g.rng.IntN(2), []NodeID{g.node(s)},
+			s.Index}
 	case 16:
 		return Started{n, uint64(g.rng.IntN(9))}
 	case 17:
