@@ -75,12 +75,15 @@ type Promote struct {
 	Node  NodeID  `json:"node"`
 }
 
-// SetInSync is what a master says of its replicas. It is refused when the master has been revoked.
+// SetInSync is what a master says of its replicas. It is refused when the master has been revoked,
+// and when the set has changed since the master saw it: what the master knew then of the replicas
+// may be wrong.
 type SetInSync struct {
 	Shard   ShardID  `json:"shard"`
 	Term    uint64   `json:"term"`
 	Confirm int      `json:"confirm,omitempty"` // see Shard.Confirm
 	InSync  []NodeID `json:"in_sync,omitempty"`
+	Seen    uint64   `json:"seen"` // State.Index that the master goes by
 }
 
 // SetEpoch is CLUSTER SET-CONFIG-EPOCH.

@@ -145,7 +145,7 @@ func (e *entry) quit(id NodeID) {
 		e.vacate(sh.ID)
 	}
 	sh = e.editShard(sh.ID)
-	sh.InSync = without(sh.InSync, id)
+	e.setInSync(sh, without(sh.InSync, id))
 }
 
 // dropEmpty removes a shard without nodes, and what is said of it.

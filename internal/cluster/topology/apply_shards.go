@@ -46,7 +46,7 @@ func (a Promote) apply(e *entry) string {
 	}
 	sh = e.editShard(a.Shard)
 	sh.Master, sh.Last = a.Node, a.Node
-	sh.InSync = without(sh.InSync, a.Node)
+	e.setInSync(sh, without(sh.InSync, a.Node))
 	sh.Term++
 	e.Epoch++
 	sh.Epoch = e.Epoch
@@ -54,8 +54,11 @@ func (a Promote) apply(e *entry) string {
 }
 
 func (a SetInSync) apply(e *entry) string {
-	if e.current(a.Shard, a.Term) == nil {
+	switch sh := e.current(a.Shard, a.Term); {
+	case sh == nil:
 		return errNoMaster
+	case a.Seen < sh.SyncAt:
+		return errSyncChanged
 	}
 	list := slices.Clone(a.InSync)
 	slices.Sort(list)
@@ -73,9 +76,13 @@ func (a SetInSync) apply(e *entry) string {
 		return "ERR Invalid number of replicas"
 	}
 	sh := e.editShard(a.Shard)
-	sh.Confirm, sh.InSync = a.Confirm, list
+	sh.Confirm = a.Confirm
+	e.setInSync(sh, list)
 	return ""
 }
+
+// setInSync gives the shard, which may be changed, another set.
+func (e *entry) setInSync(sh *Shard, list []NodeID) { sh.InSync, sh.SyncAt = list, e.index }
 
 func (a SetEpoch) apply(e *entry) string {
 	sh := e.ShardOf(a.Node)

@@ -97,7 +97,8 @@ func (g *generator) action(s *State) Action {
 	case 12, 13:
 		return Promote{sh.ID, sh.Term, g.node(s)}
 	case 14:
-		return SetInSync{sh.ID, sh.Term, g.rng.IntN(2), []NodeID{g.node(s)}}
+		return SetInSync{sh.ID, sh.Term, g.rng.IntN(2), []NodeID{g.node(s)},
+			s.Index}
 	case 15:
 		return []Action{SetEpoch{n, uint64(g.rng.IntN(9))}, Bump{n}}[g.rng.IntN(2)]
 	}

@@ -99,7 +99,10 @@ type Shard struct {
 	// InSync may be promoted.
 	Confirm int      `json:"confirm,omitempty"`
 	InSync  []NodeID `json:"in_sync,omitempty"` // replicas that have every confirmed write
-	Slots   slot.Set `json:"slots"`
+	// SyncAt is the index of the last entry that changed the master or InSync, by SetInSync or
+	// because a member has left or started anew.
+	SyncAt uint64   `json:"sync_at,omitempty"`
+	Slots  slot.Set `json:"slots"`
 	// Closing are those of Slots that the master must not serve: they are about to move. They
 	// come from a revocation, and go with the entry that moves them or gives them back.
 	Closing slot.Set `json:"closing"`
