@@ -87,6 +87,7 @@ func (e *Engine) Cron() {
 	if e.pause.active && e.endPause() {
 		e.serve()
 	}
+	e.clusterCron()
 	if e.loading.on {
 		return
 	}

@@ -16,12 +16,15 @@
 //
 //	version.go          versions, and what the binary was built from
 //	errors.go           error texts of the wire
+//	refusal.go          what a gate says
 //	process_unix.go     CPU times of the process and its children
 //	process_linux.go    CPU time of the thread, resident and system memory
 //	process_other.go    the same where it is not known
 //	process_nounix.go   the same where it is not known
 //	process.go          CPU times and memory of the machine
 //	gomemory.go         the Go runtime's memory, and when giving some back is worth it
+//
+//	slotref.go          a slot of the cluster, or none
 //
 //	engine.go           Engine: the state of all parts
 //	client.go           Client, Conn, the list of clients
@@ -91,6 +94,9 @@
 //
 //	confirm.go          replies that wait until replicas have the writes
 //	debugging.go        what DEBUG switches and shows
+//	clusterroute.go     where the keys of a command are in the cluster
+//	clusterverdict.go   redirections and other errors of the cluster
+//	clustergate.go      what the cluster says to a command
 //	gates.go            what may refuse a command
 //	masterbatch.go      what commands of the master's stream have in common
 //	call.go             running a handler and accounting for it
@@ -99,6 +105,8 @@
 //	debugscript.go      the connection of a client that debugs a script
 //	functions.go        the libraries of functions
 //	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
+//	clusterpubsub.go    messages for other nodes, shard channels that leave
+//	clustermoved.go     clients whose slots have left, the state of the cluster
 //	exec.go             a client's command from its arguments to its reply
 //	masterapply.go      what the master's stream has done, acknowledgements
 //	executor.go         Enter and Leave, delivering what the batch has pushed
@@ -124,6 +132,7 @@
 //	mastersync.go       taking over the master's data set
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
+//	clusterinstall.go   a new topology, and what follows from it
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation

@@ -41,12 +41,14 @@ func (a Promote) apply(e *entry) string {
 		return unknownNode(a.Node)
 	case n.Shard != a.Shard:
 		return "ERR Node " + string(a.Node) + " is not in the shard"
-	case sh.Confirm > 0 && a.Node != sh.Last && !slices.Contains(sh.InSync, a.Node):
+	case n.Boot != a.Boot:
+		return "ERR Node " + string(a.Node) + " has started anew"
+	case !a.Force && sh.Confirm > 0 && a.Node != sh.Last && !slices.Contains(sh.InSync, a.Node):
 		return "ERR Node " + string(a.Node) + " may lack writes that were acknowledged"
 	}
 	sh = e.editShard(a.Shard)
-	sh.Master, sh.Last = a.Node, a.Node
-	sh.InSync = without(sh.InSync, a.Node)
+	sh.Master, sh.Last, sh.Boot = a.Node, a.Node, n.Boot
+	e.setInSync(sh, without(sh.InSync, a.Node))
 	sh.Term++
 	e.Epoch++
 	sh.Epoch = e.Epoch
@@ -54,8 +56,11 @@ func (a Promote) apply(e *entry) string {
 }
 
 func (a SetInSync) apply(e *entry) string {
-	if e.current(a.Shard, a.Term) == nil {
+	switch sh := e.current(a.Shard, a.Term); {
+	case sh == nil:
 		return errNoMaster
+	case a.Seen < sh.SyncAt:
+		return errSyncChanged
 	}
 	list := slices.Clone(a.InSync)
 	slices.Sort(list)
@@ -73,9 +78,13 @@ func (a SetInSync) apply(e *entry) string {
 		return "ERR Invalid number of replicas"
 	}
 	sh := e.editShard(a.Shard)
-	sh.Confirm, sh.InSync = a.Confirm, list
+	sh.Confirm = a.Confirm
+	e.setInSync(sh, list)
 	return ""
 }
+
+// setInSync gives the shard, which may be changed, another set.
+func (e *entry) setInSync(sh *Shard, list []NodeID) { sh.InSync, sh.SyncAt = list, e.index }
 
 func (a SetEpoch) apply(e *entry) string {
 	sh := e.ShardOf(a.Node)

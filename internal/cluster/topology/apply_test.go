@@ -121,7 +121,7 @@ func TestMoveSlot(t *testing.T) {
 // sync may follow where writes wait for replicas.
 func TestFailover(t *testing.T) {
 	l := newLog(t)
-	l.ok(SetInSync{Shard: shardID(0), Term: 1, Confirm: 1})
+	l.ok(SetInSync{Shard: shardID(0), Term: 1, Confirm: 1, Seen: l.Index})
 	l.ok(Begin{ID: id("cc", 1), Slots: slots(0, 1), From: shardID(0), To: shardID(1)})
 	l.ok(Begin{ID: id("cc", 2), Slots: slots(200, 201), From: shardID(2), To: shardID(0)})
 	l.ok(Advance{ID: id("cc", 2), Phase: Closed})
@@ -132,17 +132,18 @@ func TestFailover(t *testing.T) {
 	require.Equal(t, Failed, l.Migrations[0].Phase)
 	require.Equal(t, Failed, l.Migrations[1].Phase)
 	l.refused(errNoMaster, Vacate{shardID(0), 1})
-	l.refused(errNoMaster, SetInSync{Shard: shardID(0), Term: 1, InSync: []NodeID{nodeID(3)}})
+	replica := []NodeID{nodeID(3)}
+	l.refused(errNoMaster, SetInSync{Shard: shardID(0), Term: 1, InSync: replica, Seen: l.Index})
 	l.refused("ERR Node "+string(nodeID(3))+" may lack writes that were acknowledged",
-		Promote{shardID(0), 1, nodeID(3)})
-	l.ok(Promote{shardID(0), 1, nodeID(0)}) // it was only slow
+		Promote{Shard: shardID(0), Term: 1, Node: nodeID(3)})
+	l.ok(Promote{Shard: shardID(0), Term: 1, Node: nodeID(0)}) // it was only slow
 	require.EqualValues(t, 2, l.shard(0).Term)
-	l.ok(SetInSync{Shard: shardID(0), Term: 2, Confirm: 1, InSync: []NodeID{nodeID(3)}})
+	l.ok(SetInSync{Shard: shardID(0), Term: 2, Confirm: 1, InSync: replica, Seen: l.Index})
 	l.ok(Vacate{shardID(0), 2})
-	l.ok(Promote{shardID(0), 2, nodeID(3)})
+	l.ok(Promote{Shard: shardID(0), Term: 2, Node: nodeID(3)})
 	require.Equal(t, nodeID(3), l.shard(0).Master)
 	require.Empty(t, l.shard(0).InSync)
-	l.refused(errNoMaster, Promote{shardID(0), 2, nodeID(3)})
+	l.refused(errNoMaster, Promote{Shard: shardID(0), Term: 2, Node: nodeID(3)})
 	require.Equal(t, l.Epoch, l.shard(0).Epoch)
 }
 
@@ -192,7 +193,7 @@ func TestForget(t *testing.T) {
 	require.Empty(t, l.Marks)
 	l.ok(Leave{nodeID(1)}) // its replica has the data
 	require.Equal(t, shardID(1), l.Owner(100).ID)
-	l.ok(Promote{shardID(1), 1, nodeID(3)})
+	l.ok(Promote{Shard: shardID(1), Term: 1, Node: nodeID(3)})
 	l.ok(Admit{Node: nodeID(4), Shard: shardID(5), Slots: slots(200, 209), Epoch: l.shard(1).Epoch})
 	require.NotContains(t, l.Forgotten, nodeID(4))
 	require.NotEqual(t, l.shard(1).Epoch, l.shard(5).Epoch)

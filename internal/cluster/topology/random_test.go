@@ -70,7 +70,7 @@ func (g *generator) op(s *State) Op {
 
 func (g *generator) action(s *State) Action {
 	n, sh := g.node(s), g.shard(s)
-	switch g.rng.IntN(22) {
+	switch g.rng.IntN(24) {
 	case 0, 1, 2:
 		a := Admit{Node: nodeID(g.rng.IntN(12)), Shard: shardID(g.fresh())}
 		a.About.Port = 7000 + g.rng.IntN(2)
@@ -95,16 +95,30 @@ func (g *generator) action(s *State) Action {
 		}
 		return Replicate{Node: n, Master: g.node(s)}
 	case 11, 12, 13:
-		if members := s.Members(sh.ID); sh.Master == "" && len(members) > 0 {
-			return Promote{sh.ID, sh.Term, members[g.rng.IntN(len(members))]}
-		}
-		return []Action{Vacate{sh.ID, sh.Term}, Promote{sh.ID, sh.Term, n}}[g.rng.IntN(2)]
+		return g.shardAction(s, n, sh)
 	case 14:
-		return SetInSync{sh.ID, sh.Term, g.rng.IntN(8) / 7, []NodeID{g.node(s)}}
+		return SetInSync{sh.ID, sh.Term, g.rng.IntN(8) / 7, []NodeID{g.node(s)}, s.Index}
+	case 16:
+		return Started{n, uint64(g.rng.IntN(9))}
+	case 17:
+		return SetTimeout{[]int64{100, 1000, 5000}[g.rng.IntN(3)]}
 	case 15:
 		return []Action{SetEpoch{n, uint64(g.rng.IntN(9))}, Bump{n}}[g.rng.IntN(2)]
 	}
 	return g.slotAction(s, n, sh)
+}
+
+func (g *generator) shardAction(s *State, n NodeID, sh *Shard) Action {
+	members := s.Members(sh.ID)
+	if sh.Master != "" && g.rng.IntN(4) > 0 || len(members) == 0 {
+		return Vacate{sh.ID, sh.Term}
+	}
+	p := Promote{Shard: sh.ID, Term: sh.Term, Force: g.rng.IntN(8) == 0}
+	p.Node = members[g.rng.IntN(len(members))]
+	if g.rng.IntN(8) > 0 {
+		p.Boot = s.Nodes[p.Node].Boot
+	}
+	return p
 }
 
 func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
