@@ -15,6 +15,9 @@ type ClusterNode interface {
 	// Meet joins this node's cluster with that of another node, which listens for clients at port
 	// and for nodes at bus (CLUSTER MEET).
 	Meet(host string, port, bus int, done func(refusal string))
+	// Failover wants this node, a replica, to become the master of its shard (CLUSTER FAILOVER).
+	// done is called when that is taken up; the promotion comes later, or does not.
+	Failover(mode FailoverMode, done func(refusal string))
 	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
 	// costs an atomic read.
 	Lease() int64
@@ -27,6 +30,17 @@ type ClusterNode interface {
 	// Facts returns what CLUSTER INFO and LINKS tell beside the topology.
 	Facts() ClusterFacts
 }
+
+// FailoverMode is the option of CLUSTER FAILOVER.
+type FailoverMode uint8
+
+// The modes: without one the master holds its clients until the replica has everything. Force is
+// for a master that cannot be reached. Takeover also promotes a replica that is not in sync.
+const (
+	FailoverGraceful FailoverMode = iota
+	FailoverForce
+	FailoverTakeover
+)
 
 // MessageKind says to whom a message of pub/sub goes.
 type MessageKind uint8
@@ -114,6 +128,9 @@ func (e *Engine) SlotOwner(i int) *topology.Shard {
 	}
 	return nil
 }
+
+// leads reports whether the node is the master of its shard.
+func (v *clusterView) leads() bool { return v.role == topology.Master }
 
 // compute makes the view of a state for a node.
 func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
