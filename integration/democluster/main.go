@@ -1,7 +1,7 @@
-// Command democluster shows what a cluster does. It starts six servers, three masters with a replica
-// each, and lets clients write all the time. Then slots move to another master, a master is killed,
-// and another one is cut off from all others but not from its clients. It prints what happened
-// when, and which acknowledged writes are lost. It leaves nothing behind.
+// Command democluster shows what a cluster does. It starts three masters with a replica each and
+// lets clients write all the time. Then slots move to another master, a master is killed, and
+// another one is cut off from all others but not from its clients. It prints what happened when,
+// and which acknowledged writes are lost. It leaves nothing behind.
 //
 //	go run ./integration/democluster
 //	go run ./integration/democluster -servers godwit,redis8 -ack 1
