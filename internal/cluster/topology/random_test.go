@@ -69,7 +69,7 @@ func (g *generator) op(s *State) Op {
 
 func (g *generator) action(s *State) Action {
 	n, sh := g.node(s), g.shard(s)
-	switch g.rng.IntN(22) {
+	switch g.rng.IntN(24) {
 	case 0, 1, 2:
 		a := Admit{Node: nodeID(g.rng.IntN(12)), Shard: shardID(g.fresh())}
 		a.About.Port = 7000 + g.rng.IntN(2)
@@ -95,10 +95,18 @@ func (g *generator) action(s *State) Action {
 	case 11:
 		return Vacate{sh.ID, sh.Term}
 	case 12, 13:
-		return Promote{sh.ID, sh.Term, g.node(s)}
+		p := Promote{Shard: sh.ID, Term: sh.Term, Node: g.node(s), Force: g.rng.IntN(8) == 0}
+		if node := s.Nodes[p.Node]; node != nil && g.rng.IntN(8) > 0 {
+			p.Boot = node.Boot
+		}
+		return p
 	case 14:
 		return SetInSync{sh.ID, sh.Term, g.rng.IntN(2), []NodeID{g.node(s)},
 			s.Index}
+	case 16:
+		return Started{n, uint64(g.rng.IntN(9))}
+	case 17:
+		return SetTimeout{[]int64{100, 1000, 5000}[g.rng.IntN(3)]}
 	case 15:
 		return []Action{SetEpoch{n, uint64(g.rng.IntN(9))}, Bump{n}}[g.rng.IntN(2)]
 	}
