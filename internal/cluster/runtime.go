@@ -217,8 +217,8 @@ func (r *Runtime) do(f func(now int64)) {
 	}
 }
 
-// Propose wants an entry to be applied by all nodes. done is called within Host.Between: with "" when
-// this server acts on it, or with the error reply.
+// Propose wants an entry to be applied by all nodes. done is called within Host.Between: with ""
+// when this server acts on it, or with the error reply.
 func (r *Runtime) Propose(op topology.Op, done func(refusal string)) {
 	r.do(func(now int64) { r.node.Propose(now, op, done) })
 }
@@ -229,8 +229,8 @@ func (r *Runtime) Meet(at topology.Address, done func(refusal string)) {
 	r.do(func(now int64) { r.node.Meet(now, at, done) })
 }
 
-// Failover wants this replica to be promoted. done is called as Propose's, when the leader has taken
-// the wish or refused it.
+// Failover wants this replica to be promoted. done is called as Propose's, when the leader has
+// taken the wish or refused it.
 func (r *Runtime) Failover(mode core.FailoverMode, done func(refusal string)) {
 	r.do(func(now int64) { r.node.Failover(now, mode, done) })
 }
