@@ -39,8 +39,27 @@ func clusterHandlers() engine.Handlers {
 		"cluster|set-config-epoch":      noCluster,
 		"cluster|meet":                  noCluster,
 		"cluster|bumpepoch":             noCluster,
-		"asking":                        noCluster,
-		"readonly":                      noCluster,
-		"readwrite":                     noCluster,
+		"asking":                        askingCmd,
+		"readonly":                      func(c *engine.Ctx) { readOnlyCmd(c, true) },
+		"readwrite":                     func(c *engine.Ctx) { readOnlyCmd(c, false) },
 	}
+}
+
+func askingCmd(c *engine.Ctx) {
+	if !c.E.ClusterEnabled() {
+		c.Err(errNoCluster)
+		return
+	}
+	c.Client.Ask()
+	c.OK()
+}
+
+// readOnlyCmd carries out READONLY and READWRITE.
+func readOnlyCmd(c *engine.Ctx, on bool) {
+	if !c.E.ClusterEnabled() {
+		c.Err(errNoCluster)
+		return
+	}
+	c.Client.ReadOnly = on
+	c.OK()
 }

@@ -23,6 +23,9 @@ func (e *Engine) commandDone(c *Client) {
 	if c.track != nil {
 		e.endCaching(c)
 	}
+	if c.asking != notAsking {
+		c.endAsking()
+	}
 	if c.Reply == ReplySkip {
 		c.Reply = ReplyOn
 	}
@@ -131,7 +134,9 @@ func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
 	c.Client.abortMulti()
 	if cmd != nil {
 		e.cmds[cmd.ID()].Rejected++
-		if cmd.Is(spec.RunsQueue) {
+		if cmd.Is(spec.RunsQueue) && c.moved {
+			e.Discard(c.Client)
+		} else if cmd.Is(spec.RunsQueue) {
 			e.Discard(c.Client)
 			msg = errExecRefused + strings.TrimPrefix(msg, "ERR ")
 			if len(e.monitors) > 0 {
