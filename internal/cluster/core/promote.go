@@ -62,7 +62,7 @@ func (l *leader) shards(n *Node) {
 	for _, id := range n.state.ShardIDs() {
 		sh := n.state.Shards[id]
 		w := l.wishes[id]
-		if w != nil && (n.now > w.until || sh.Master == w.node) {
+		if w != nil && !l.possible(n, sh, w) {
 			delete(l.wishes, id)
 			w = nil
 		}
@@ -80,6 +80,14 @@ func (l *leader) shards(n *Node) {
 	}
 }
 
+// possible reports whether a wish can still come true.
+func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
+	node, p := n.state.Nodes[w.node], l.peers[w.node]
+	return n.now <= w.until && sh.Master != w.node && node != nil && node.Shard == sh.ID &&
+		l.hears(n, w.node) && p.local.Whole && p.boot == node.Boot &&
+		(w.mode != Graceful || l.hears(n, sh.Last))
+}
+
 // broken reports whether the shard needs another master than the one that it has, and has one.
 func (l *leader) broken(n *Node, sh *topology.Shard) bool {
 	p := l.peers[sh.Master]
@@ -90,8 +98,9 @@ func (l *leader) broken(n *Node, sh *topology.Shard) bool {
 	if sh.Slots.Empty() {
 		return false
 	}
+	any := l.orphaned(n, sh)
 	return slices.ContainsFunc(n.state.Members(sh.ID), func(id topology.NodeID) bool {
-		return id != sh.Master && l.candidate(n, sh, id, false)
+		return id != sh.Master && l.candidate(n, sh, id, any)
 	})
 }
 
@@ -131,17 +140,14 @@ func (l *leader) heardAll(n *Node, sh *topology.Shard) bool {
 	return true
 }
 
-// caughtUp reports whether the replica that wants to be promoted may be.
+// caughtUp reports whether the replica that wants to be promoted has everything that the old master
+// had.
 func (l *leader) caughtUp(n *Node, sh *topology.Shard, w *wish) bool {
 	p, last := l.peers[w.node], l.peers[sh.Last]
-	node := n.state.Nodes[w.node]
-	if node == nil || node.Shard != sh.ID || p == nil || !p.local.Whole || p.boot != node.Boot {
-		return false
-	}
 	if w.mode != Graceful {
 		return true
 	}
-	return last != nil && last.applied >= n.state.Revoked && p.local.Shard == sh.ID &&
+	return last.applied >= n.state.Revoked && p.local.Shard == sh.ID &&
 		p.local.Term == last.local.Term &&
 		p.local.Offset >= last.local.Offset && last.local.Term == sh.Term
 }
@@ -168,8 +174,12 @@ func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any 
 	return l.complete(n, sh, id)
 }
 
-// complete reports whether a node has all confirmed writes, by what the log says.
+// complete reports whether a node has all confirmed writes, by what the log says. One that has
+// begun a full synchronization has nothing any more.
 func (l *leader) complete(n *Node, sh *topology.Shard, id topology.NodeID) bool {
+	if p := l.peers[id]; p != nil && p.heard > 0 && !p.local.Whole {
+		return false
+	}
 	if id == sh.Last {
 		return n.state.Nodes[id].Boot == sh.Boot
 	}

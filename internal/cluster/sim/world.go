@@ -229,6 +229,9 @@ func (w *World) run() {
 
 // name returns a short name of a node for the trace.
 func (w *World) name(id topology.NodeID) string {
+	if id == "" {
+		return "nobody"
+	}
 	for _, h := range w.hosts {
 		if h.id == id {
 			return h.String()
