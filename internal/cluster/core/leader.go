@@ -205,7 +205,8 @@ func (l *leader) grants(n *Node, id topology.NodeID, p *ping) bool {
 		return false
 	}
 	node, sh := n.state.Nodes[id], n.state.ShardOf(id)
-	return node != nil && node.Raft == p.raft && sh.Master == id && p.local.Whole &&
+	return node != nil && node.Raft == p.raft && sh.Master == id &&
+		(p.local.Whole || l.forlorn(n, sh, id)) &&
 		(node.Boot == p.boot || n.cfg.Debug.ForgetsRestart)
 }
 

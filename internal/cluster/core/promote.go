@@ -130,6 +130,18 @@ func (l *leader) promote(n *Node, sh *topology.Shard, w *wish) {
 		Boot: n.state.Nodes[choice].Boot, Force: w != nil && w.mode != Force || l.orphaned(n, sh)}})
 }
 
+// forlorn reports whether no other node of the shard has any data, nor may have when it comes back.
+// A node whose own data is not complete then serves what it has.
+func (l *leader) forlorn(n *Node, sh *topology.Shard, id topology.NodeID) bool {
+	for _, o := range n.state.Members(sh.ID) {
+		p := l.peers[o]
+		if o != id && (!l.hears(n, o) || p.local.Whole && p.local.Shard == sh.ID) {
+			return false
+		}
+	}
+	return sh.Confirm == 0 || l.orphaned(n, sh)
+}
+
 // heardAll reports whether all nodes of the shard but failed ones have told what they have.
 func (l *leader) heardAll(n *Node, sh *topology.Shard) bool {
 	for _, id := range n.state.Members(sh.ID) {
@@ -156,7 +168,7 @@ func (l *leader) caughtUp(n *Node, sh *topology.Shard, w *wish) bool {
 // all confirmed writes if the shard's master waits for replicas.
 func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any bool) bool {
 	node, p := n.state.Nodes[id], l.peers[id]
-	if node.Failed || !l.hears(n, id) || !p.local.Whole {
+	if node.Failed || !l.hears(n, id) || !p.local.Whole && !l.forlorn(n, sh, id) {
 		return false
 	}
 	if p.boot != node.Boot && !n.cfg.Debug.ForgetsRestart {
