@@ -186,7 +186,7 @@ func (w *World) serves(s *topology.State) bool {
 		}
 		found := false
 		for _, h := range w.hosts {
-			found = found || h.node != nil && h.server.able(r) && h.server.state.Cluster == s.Cluster
+			found = found || h.server.able(r) && h.server.state.Cluster == s.Cluster
 		}
 		if !found {
 			return false

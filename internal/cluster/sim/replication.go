@@ -76,8 +76,8 @@ func (s *server) source() *topology.Shard {
 		return nil
 	}
 	sh := s.state.ShardOf(s.h.id)
-	if sh == nil || sh.Last != s.h.id || s.data.shard != sh.ID || s.data.term != sh.Term || !s.whole ||
-		s.acks == nil {
+	if sh == nil || sh.Last != s.h.id || s.data.shard != sh.ID || s.data.term != sh.Term ||
+		!s.whole || s.acks == nil {
 		return nil
 	}
 	return sh

@@ -74,9 +74,7 @@ type server struct {
 	imported  map[string]int   // migrations: length of the history that has them
 	closed    map[string]int64 // since when slots of migrations are closed
 	// As a replica:
-	asked  int64 // when it last asked its master
-	linked int64 // when it last heard of it
-	fails  int
+	linked int64 // when it last heard of its master
 }
 
 type ack struct {
