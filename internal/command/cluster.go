@@ -17,11 +17,14 @@ func clusterHandlers() engine.Handlers {
 		"cluster|links":                 noCluster,
 		"cluster|replicas":              noCluster,
 		"cluster|count-failure-reports": noCluster,
-		"cluster|getkeysinslot":         noCluster,
+		"cluster|getkeysinslot":         inCluster(getKeysInSlot),
 		"cluster|myshardid":             noCluster,
 		"cluster|myid":                  noCluster,
-		"cluster|keyslot":               noCluster,
-		"cluster|countkeysinslot":       noCluster,
+		"cluster|keyslot":               inCluster(keySlot),
+		"cluster|countkeysinslot":       inCluster(countKeysInSlot),
+		"cluster|flushslot":             inCluster(flushSlot),
+		"cluster|slot-stats":            inCluster(slotStats),
+		"clusterscan":                   inCluster(clusterScan),
 		"cluster|help":                  noCluster,
 		"cluster|slots":                 noCluster,
 		"cluster|slaves":                noCluster,
@@ -39,8 +42,27 @@ func clusterHandlers() engine.Handlers {
 		"cluster|set-config-epoch":      noCluster,
 		"cluster|meet":                  noCluster,
 		"cluster|bumpepoch":             noCluster,
-		"asking":                        noCluster,
-		"readonly":                      noCluster,
-		"readwrite":                     noCluster,
+		"asking":                        askingCmd,
+		"readonly":                      func(c *engine.Ctx) { readOnlyCmd(c, true) },
+		"readwrite":                     func(c *engine.Ctx) { readOnlyCmd(c, false) },
 	}
+}
+
+func askingCmd(c *engine.Ctx) {
+	if !c.E.ClusterEnabled() {
+		c.Err(errNoCluster)
+		return
+	}
+	c.Client.Ask()
+	c.OK()
+}
+
+// readOnlyCmd carries out READONLY and READWRITE.
+func readOnlyCmd(c *engine.Ctx, on bool) {
+	if !c.E.ClusterEnabled() {
+		c.Err(errNoCluster)
+		return
+	}
+	c.Client.ReadOnly = on
+	c.OK()
 }

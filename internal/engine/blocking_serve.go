@@ -57,7 +57,7 @@ func (e *Engine) serveQueue(q *waitQueue, happened WaitEvents) bool {
 		if w.client.CloseASAP {
 			continue
 		}
-		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) {
+		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) || e.slotCloses(q.key) {
 			return false
 		}
 		e.rerun(w)

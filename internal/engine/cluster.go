@@ -3,6 +3,7 @@ package engine
 import (
 	"godwit/internal/cluster/topology"
 	"godwit/internal/slot"
+	"godwit/internal/spec"
 )
 
 // ClusterNode is this server as a member of its cluster. All methods are called with the executor
@@ -14,15 +15,32 @@ type ClusterNode interface {
 	// Meet joins this node's cluster with that of another node, which listens for clients at port
 	// and for nodes at bus (CLUSTER MEET).
 	Meet(host string, port, bus int, done func(refusal string))
+	// Failover wants this node, a replica, to become the master of its shard (CLUSTER FAILOVER).
+	// done is called when that is taken up; the promotion comes later, or does not.
+	Failover(mode FailoverMode, done func(refusal string))
 	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
 	// costs an atomic read.
 	Lease() int64
+	// Hears reports whether this node hears of a majority: it has a leader that has spoken to it
+	// within the node timeout. It costs an atomic read.
+	Hears() bool
 	// Broadcast sends a message of pub/sub to other nodes: to all of them, or for a shard channel
 	// to those of the shard. They deliver it with DeliverMessage.
 	Broadcast(kind MessageKind, channel, message []byte)
 	// Facts returns what CLUSTER INFO and LINKS tell beside the topology.
 	Facts() ClusterFacts
 }
+
+// FailoverMode is the option of CLUSTER FAILOVER.
+type FailoverMode uint8
+
+// The modes: without one the master holds its clients until the replica has everything. Force is
+// for a master that cannot be reached. Takeover also promotes a replica that is not in sync.
+const (
+	FailoverGraceful FailoverMode = iota
+	FailoverForce
+	FailoverTakeover
+)
 
 // MessageKind says to whom a message of pub/sub goes.
 type MessageKind uint8
@@ -41,8 +59,6 @@ type ClusterFacts struct {
 	Sent, Received map[string]int64
 	// LimitExceeded counts links that were closed for cluster-link-sendbuf-limit.
 	LimitExceeded int64
-	// Reachable says that the node hears of a majority: it has a leader that has spoken lately.
-	Reachable bool
 }
 
 // RaftFacts is where the node is in the Raft group.
@@ -70,6 +86,9 @@ type LinkFacts struct {
 type clustering struct {
 	on    bool
 	state *topology.State // nil until the first is installed
+	cut   bool            // the node does not hear of a majority
+	down  bool            // as CLUSTER INFO says
+	refs  []spec.KeyRef   // scratch
 	clusterView
 }
 
@@ -79,6 +98,8 @@ type clusterView struct {
 	self  *topology.Node  // nil while the node is no member of the state
 	shard *topology.Shard // of self
 	role  topology.Role   // of self; a replica while the shard has no master
+	// plain holds the slots of which this node serves everything without a second look.
+	plain slot.Set
 	// owner holds the index in shards of each slot's owner, noShard for none.
 	owner  [slot.Count]uint16
 	shards []*topology.Shard
@@ -101,11 +122,15 @@ func (e *Engine) SelfShard() *topology.Shard { return e.cluster.shard }
 
 // SlotOwner returns the shard that owns a slot, nil if none does.
 func (e *Engine) SlotOwner(i int) *topology.Shard {
-	if n := e.cluster.owner[i]; n != noShard {
-		return e.cluster.shards[n]
+	c := &e.cluster
+	if n := c.owner[i]; int(n) < len(c.shards) {
+		return c.shards[n]
 	}
 	return nil
 }
+
+// leads reports whether the node is the master of its shard.
+func (v *clusterView) leads() bool { return v.role == topology.Master }
 
 // compute makes the view of a state for a node.
 func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
@@ -127,13 +152,4 @@ func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
 	if v.shard != nil && v.shard.Master == self {
 		v.role = topology.Master
 	}
-}
-
-// InstallTopology makes s the topology that this node, self, acts on. s must not change any more.
-// The executor is held, and no script runs. What follows from the change has happened when it
-// returns.
-func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
-	c := &e.cluster
-	c.state = s
-	c.compute(s, self)
 }

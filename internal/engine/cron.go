@@ -87,12 +87,16 @@ func (e *Engine) Cron() {
 	if e.pause.active && e.endPause() {
 		e.serve()
 	}
+	e.clusterCron()
 	if e.loading.on {
 		return
 	}
 	e.masterCron()
 	e.persistCron()
 	e.replicationCron()
+	if e.cluster.on {
+		e.inSyncCron()
+	}
 	e.shutdownCron()
 	e.failoverCron()
 	e.makeRoom(nil)
@@ -247,6 +251,7 @@ func (e *Engine) ResetStats() {
 	for i := range e.cmds {
 		e.cmds[i] = CommandStats{}
 	}
+	e.resetSlotStats()
 	e.cron.reset(e)
 }
 

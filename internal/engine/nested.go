@@ -75,6 +75,7 @@ func (c *Ctx) ExecMulti(conditions func(c *Ctx) (hold bool, err string)) {
 			c.Spill()
 		}
 		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
+		n.slot = c.slot
 		args = args[q.argc:]
 		if msg := e.gatesAtExec(n); msg != passed {
 			n.Err(string(msg))

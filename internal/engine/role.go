@@ -32,7 +32,9 @@ func (e *Engine) SetMaster(host string, port int, by *Client) bool {
 	}
 	e.repl.master = m
 	e.failUnconfirmed()
-	e.Cfg.ReplicaOf = host + " " + strconv.Itoa(port)
+	if !e.cluster.on { // there the topology says it
+		e.Cfg.ReplicaOf = host + " " + strconv.Itoa(port)
+	}
 	e.dropBlocked()
 	e.roleChanged()
 	e.connectMaster()

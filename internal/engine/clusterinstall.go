@@ -1,0 +1,16 @@
+package engine
+
+import "godwit/internal/cluster/topology"
+
+// InstallTopology makes s the topology that this node, self, acts on. s must not change any more.
+// The executor is held, and no script runs. What follows from the change has happened when it
+// returns: the runtime then tells the others that this node has applied it, which may let another
+// one confirm writes.
+func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
+	c := &e.cluster
+	c.state = s
+	c.compute(s, self)
+	e.slotsChanged() // clients that wait for keys of others are sent to them
+	e.followShard()
+	e.readLease()
+}
