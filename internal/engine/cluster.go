@@ -15,6 +15,9 @@ type ClusterNode interface {
 	// Meet joins this node's cluster with that of another node, which listens for clients at port
 	// and for nodes at bus (CLUSTER MEET).
 	Meet(host string, port, bus int, done func(refusal string))
+	// Reset makes this node leave its cluster and begin one of its own, with hard under a new id
+	// (CLUSTER RESET).
+	Reset(hard bool, done func(refusal string))
 	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
 	// costs an atomic read.
 	Lease() int64
