@@ -27,6 +27,7 @@ func clusterAdminHandlers() engine.Handlers {
 		"cluster|replicate":             clusterReplicateCmd,
 		"cluster|forget":                clusterForgetCmd,
 		"cluster|reset":                 clusterResetCmd,
+		"cluster|failover":              clusterFailoverCmd,
 		"cluster|set-config-epoch":      clusterSetEpochCmd,
 		"cluster|bumpepoch":             clusterBumpEpochCmd,
 		"cluster|saveconfig":            func(c *engine.Ctx) { c.OK() },
@@ -209,6 +210,25 @@ func clusterResetCmd(c *engine.Ctx) {
 	}
 	node := c.E.Cluster
 	c.Await(0, func(decided func(string)) { node.Reset(hard, decided) }, done)
+}
+
+func clusterFailoverCmd(c *engine.Ctx) {
+	mode := engine.FailoverGraceful
+	switch {
+	case len(c.Args) > 3:
+		surplusArgs(c)
+		return
+	case len(c.Args) == 2:
+	case is(c.Args[2], "force"):
+		mode = engine.FailoverForce
+	case is(c.Args[2], "takeover"):
+		mode = engine.FailoverTakeover
+	default:
+		c.Err(engine.ErrSyntax)
+		return
+	}
+	e, cl := c.E, c.Client
+	c.Await(0, func(done func(string)) { e.ClusterFailover(cl, mode, done) }, okOrRefusal)
 }
 
 func clusterSetEpochCmd(c *engine.Ctx) {

@@ -113,6 +113,9 @@ type Client struct {
 	Monitor         bool
 	CloseAfterReply bool
 	CloseASAP       bool
+	// Leased says that W holds replies that must not leave unless Engine.LeaseHeld. The connection
+	// clears it when it takes them.
+	Leased bool
 
 	LastCmd          *spec.Command
 	NetIn, NetOut    int64 // bytes

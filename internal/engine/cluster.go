@@ -18,6 +18,9 @@ type ClusterNode interface {
 	// Reset makes this node leave its cluster and begin one of its own, with hard under a new id
 	// (CLUSTER RESET).
 	Reset(hard bool, done func(refusal string))
+	// Failover wants this node, a replica, to become the master of its shard (CLUSTER FAILOVER).
+	// done is called when that is taken up; the promotion comes later, or does not.
+	Failover(mode FailoverMode, done func(refusal string))
 	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
 	// costs an atomic read.
 	Lease() int64
@@ -30,6 +33,17 @@ type ClusterNode interface {
 	// Facts returns what CLUSTER INFO and LINKS tell beside the topology.
 	Facts() ClusterFacts
 }
+
+// FailoverMode is the option of CLUSTER FAILOVER.
+type FailoverMode uint8
+
+// The modes: without one the master holds its clients until the replica has everything. Force is
+// for a master that cannot be reached. Takeover also promotes a replica that is not in sync.
+const (
+	FailoverGraceful FailoverMode = iota
+	FailoverForce
+	FailoverTakeover
+)
 
 // MessageKind says to whom a message of pub/sub goes.
 type MessageKind uint8
@@ -117,6 +131,9 @@ func (e *Engine) SlotOwner(i int) *topology.Shard {
 	}
 	return nil
 }
+
+// leads reports whether the node is the master of its shard.
+func (v *clusterView) leads() bool { return v.role == topology.Master }
 
 // compute makes the view of a state for a node.
 func (v *clusterView) compute(s *topology.State, self topology.NodeID) {

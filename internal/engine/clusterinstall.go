@@ -10,5 +10,7 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	c := &e.cluster
 	c.state = s
 	c.compute(s, self)
-	e.slotsChanged()
+	e.slotsChanged() // clients that wait for keys of others are sent to them
+	e.followShard()
+	e.readLease()
 }

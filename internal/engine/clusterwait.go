@@ -58,6 +58,11 @@ func undecided(c *Ctx) {
 	c.Err("CLUSTERDOWN The cluster has not answered in time. The request may still come true")
 }
 
+// awaitsCluster reports whether the client, which is blocked, waits for other nodes.
+func (c *Client) awaitsCluster() bool {
+	return c.wait.cmd.Is(spec.AwaitsCluster) || c.awaits != nil
+}
+
 // QueueAwaits reports whether a command that the client has queued waits for other nodes.
 func (c *Client) QueueAwaits() bool {
 	return c.multi != nil && c.multi.any&spec.AwaitsCluster != 0 && len(c.multi.cmds) > 0

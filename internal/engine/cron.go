@@ -94,6 +94,9 @@ func (e *Engine) Cron() {
 	e.masterCron()
 	e.persistCron()
 	e.replicationCron()
+	if e.cluster.on {
+		e.inSyncCron()
+	}
 	e.shutdownCron()
 	e.failoverCron()
 	e.makeRoom(nil)

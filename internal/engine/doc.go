@@ -51,8 +51,12 @@
 //	foreign.go          replicas that cannot hold all data
 //	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
-//	replicagone.go      replicas whose connection is gone
 //	cluster.go          the topology of the cluster as the gates and replies need it
+//	clusterpeername.go  how nodes name themselves to each other
+//	clusterlease.go     may this node confirm writes
+//	clusterinsync.go    the replicas that have every confirmed write
+//	clusterreport.go    what a node plays in its shard, and what it tells of its data
+//	replicagone.go      replicas whose connection is gone
 //
 //	watch.go            WATCH
 //	multi.go            the queue of a transaction
@@ -93,6 +97,7 @@
 //	staging.go          large replies on their way to the connection
 //
 //	confirm.go          replies that wait until replicas have the writes
+//	clustersync.go      changing the in-sync set
 //	debugging.go        what DEBUG switches and shows
 //	clusterroute.go     where the keys of a command are in the cluster
 //	clusterverdict.go   redirections and other errors of the cluster
@@ -127,12 +132,14 @@
 //	synctransfer.go     a replica from a snapshot's moment until it follows the stream
 //	syncfiles.go        replicas that are sent files written before
 //	fullsync.go         snapshots for replicas, and how they are sent
+//	clusterpeer.go      nodes that ask for the stream of their shard
 //	psync.go            SYNC and PSYNC
 //	replicacron.go      pings, timeouts, delays, the end of the backlog
 //	masterattach.go     the client that applies the master's stream
 //	mastersync.go       taking over the master's data set
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
+//	clusterrole.go      the role of a node in its shard
 //	clusterinstall.go   a new topology, and what follows from it
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas

@@ -107,6 +107,9 @@ type Engine struct {
 	ending   shutdownWait
 	failover failoverState
 	cluster  clustering
+	lease    lease
+	inSync   inSync
+	shard    shardRole
 	errs     map[string]int64
 	// masterErrors and applied are of the commands of the master.
 	masterErrors masterErrors
