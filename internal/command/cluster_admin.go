@@ -36,24 +36,20 @@ func clusterAdminHandlers() engine.Handlers {
 		"cluster|delvoter":              func(c *engine.Ctx) { setVote(c, topology.VoteNever) },
 	}
 	for name, run := range h {
-		h[name] = inCluster(run)
+		h[name] = inTopology(run)
 	}
 	return h
 }
 
-// inCluster returns a handler for nodes of a cluster that know themselves. Others reply with an
-// error.
-func inCluster(run func(c *engine.Ctx)) func(c *engine.Ctx) {
-	return func(c *engine.Ctx) {
-		switch {
-		case !c.E.ClusterEnabled():
-			c.Err(errNoCluster)
-		case c.E.Self() == nil || c.E.Cluster == nil:
+// inTopology returns a handler for nodes that the topology knows. Others reply with an error.
+func inTopology(run func(c *engine.Ctx)) func(c *engine.Ctx) {
+	return inCluster(func(c *engine.Ctx) {
+		if c.E.Self() == nil || c.E.Cluster == nil {
 			c.Err("CLUSTERDOWN The cluster is down")
-		default:
-			run(c)
+			return
 		}
-	}
+		run(c)
+	})
 }
 
 // propose makes the client wait until the action is in the log. done replies; nil replies with OK,
