@@ -20,9 +20,9 @@ CONFDIR   = $(DESTDIR)$(PREFIX)/etc
 export GODWIT_SEED ?= $(SEED)
 
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
-	test-repeat soak soak-short lint format check crash replication failover demo-ha bench \
-	bench-quick bench-persist bench-streams bench-replication figures pgo fuzz fuzz-short \
-	oracle luadiff clean
+	test-repeat soak soak-short lint format check crash replication failover demo-ha cluster \
+	cluster-chaos demo-cluster bench bench-quick bench-persist bench-streams \
+	bench-replication figures pgo fuzz fuzz-short oracle luadiff clean
 
 all: build
 
@@ -106,6 +106,19 @@ failover: ## the same 50 times beside Redis 8 and Valkey 9, and with their Senti
 	$(GO) run ./integration/demoha -runs 50 -quick -ack 1
 	$(GO) test ./integration/demoha -count=1 -v -long
 
+KINDS    ?= redis8
+RUNS     ?= 100
+
+cluster: ## all tests of clusters: tools, clients, failovers, some chaos (KINDS=redis8,valkey9)
+	$(GO) test ./integration/cluster -count=1 -v -timeout 30m -long -kinds $(KINDS)
+
+cluster-chaos: ## nodes killed, stopped, cut off RUNS times under load: nothing promised is lost
+	GODWIT_SEED= $(GO) test ./integration/cluster -count=1 -v -timeout 6h -long -kinds $(KINDS) \
+		-run TestChaos -runs $(RUNS)
+
+demo-cluster: ## six servers, a writer, a reshard, a kill, a partition, and what happened when
+	$(GO) run ./integration/democluster -servers $(KINDS)
+
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
 	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h
 
@@ -113,7 +126,7 @@ hostile-short: ## the same for two minutes
 	@$(MAKE) --no-print-directory hostile HOSTILETIME=2m
 
 check: ## everything that CI runs: all tests, and some minutes of each long one
-check: format lint test test-race oracle soak-short hostile-short fuzz-short
+check: format lint test test-race oracle cluster soak-short hostile-short fuzz-short
 
 bench: ## beside Redis 8, Valkey 9 and Redis 7, at most 40 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md

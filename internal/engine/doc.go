@@ -88,6 +88,7 @@
 //
 //	commandlog.go       the logs of slow and large commands
 //	hotkeys.go          which keys cost the most
+//	slotstats.go        what commands cost by the slots of their keys
 //	memory.go           used memory, maxmemory, giving memory back
 //	hugepages.go        when full memory becomes huge pages
 //	tablememory.go      memory of the engine's own tables

@@ -69,6 +69,26 @@ var clusterCommands = []*Command{
 				Args:    []Arg{Int("slot")},
 			},
 			{
+				Name: "flushslot", Arity: -3, Flags: Write | Admin | NoAsyncLoading,
+				Since:      "9.0.0",
+				Categories: []string{"keyspace"},
+				Summary:    "Deletes all keys of a slot.",
+				Complexity: "O(N) in the number of keys in the slot",
+				Args: []Arg{Int("slot"),
+					OneOf("flush-type", Tok("async"), Tok("sync")).Opt()},
+			},
+			{
+				Name: "slot-stats", Arity: -4, Flags: Loading | Stale, Since: "8.2.0",
+				Summary:    "Returns statistics of slots that the node's shard owns.",
+				Complexity: "O(N) in the number of slots, O(N log N) with ORDERBY",
+				Tips:       []string{"nondeterministic_output", "request_policy:all_shards"},
+				Args: []Arg{OneOf("filter",
+					Block("slotsrange", Int("start-slot"), Int("end-slot")).Tokened("SLOTSRANGE"),
+					Block("orderby", Str("metric"), Int("limit").Tokened("LIMIT").Opt(),
+						OneOf("order", Tok("asc"), Tok("desc")).Opt()).Tokened("ORDERBY"),
+				)},
+			},
+			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
 				Summary: "Returns help about the subcommands.",
 			},
@@ -168,6 +188,21 @@ var clusterCommands = []*Command{
 				Summary: "Increments the configuration epoch.",
 				Tips:    []string{"nondeterministic_output"},
 			},
+		},
+	},
+	{
+		Name: "clusterscan", Arity: -2, Flags: ReadOnly, Since: "9.1.0",
+		Categories: []string{"keyspace"},
+		Summary:    "Walks the keys of all nodes.",
+		Complexity: "O(N) in the number of keys that are returned",
+		Tips: []string{
+			"nondeterministic_output", "request_policy:special", "response_policy:special",
+		},
+		Keys: []KeySpec{keyAt(1, NotKey)},
+		Args: []Arg{
+			Str("cursor"), Pattern("match-pattern").Tokened("MATCH").Opt(),
+			Int("count").Tokened("COUNT").Opt(), Str("type").Tokened("TYPE").Opt(),
+			Int("slot").Tokened("SLOT").Opt(),
 		},
 	},
 	{
