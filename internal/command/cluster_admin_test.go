@@ -13,6 +13,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/object"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
@@ -282,6 +283,21 @@ func TestSetSlotChecksKeys(t *testing.T) {
 	require.True(t, sh.Slots.Has(12182))
 	require.True(t, sh.Closing.Empty())
 	require.Equal(t, "(error) "+refusal[1:len(refusal)-2], m.run(t, give))
+}
+
+// TestClusterLeavesData lets a replica leave its shard, without the keys, and tells the log so.
+func TestClusterLeavesData(t *testing.T) {
+	for _, leave := range []string{"REPLICATE NO ONE", "RESET"} {
+		m := newClustered(t, 2)
+		require.Equal(t, "OK", m.run(t, "CLUSTER REPLICATE "+nodeName(1)))
+		m.e.Enter()
+		m.e.KS.DB(0).Set([]byte("foo"), object.RawValue([]byte("1")), 0)
+		log := propagationtest.Attach(&m.e.Feed)
+		m.e.Leave()
+		require.Equal(t, "OK", m.run(t, "CLUSTER "+leave))
+		require.Equal(t, "(integer) 0", m.run(t, "DBSIZE"))
+		require.Equal(t, []string{"0 FLUSHALL"}, log.Units())
+	}
 }
 
 // TestClusterTransaction runs commands that wait in MULTI, as redis-cli's fix does.

@@ -14,3 +14,14 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	e.followShard()
 	e.readLease()
 }
+
+// EmptyData deletes all keys, as FLUSHALL does, when this node has left its shard for one of its
+// own.
+func (e *Engine) EmptyData() {
+	for i := range e.KS.Databases() {
+		e.FlushDB(e.KS.DB(i), e.KS.P.LazyUserFlush)
+	}
+	e.InvalidateAll()
+	e.propagate(0, [][]byte{[]byte("FLUSHALL")})
+	e.Flushed()
+}
