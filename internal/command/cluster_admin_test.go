@@ -330,4 +330,17 @@ func TestClusterTransaction(t *testing.T) {
 	require.False(t, m.c.InMulti())
 	m.settle() // the answer comes too late
 	require.Equal(t, "PONG", m.run(t, "PING"))
+
+	require.Equal(t, "OK", m.run(t, "MULTI"))
+	require.Equal(t, "QUEUED", m.run(t, "CLUSTER ADDSLOTS 8"))
+	require.Equal(t, "QUEUED", m.run(t, "CLUSTER ADDSLOTS 9"))
+	m.exec(argvOf("EXEC"))
+	m.e.Enter()
+	m.e.Forget(m.c)
+	m.c = m.e.NewClient(nil)
+	m.e.Leave()
+	m.settle()
+	require.True(t, m.log.ShardOf(m.self).Slots.Has(8))
+	require.False(t, m.log.ShardOf(m.self).Slots.Has(9))
+	require.Equal(t, "PONG", m.run(t, "PING"))
 }
