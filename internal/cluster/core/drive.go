@@ -190,6 +190,10 @@ func (n *Node) apply(list []*raftpb.Entry) {
 	}
 	state := n.state.Clone()
 	for _, e := range list {
+		if e.GetType() == raftpb.EntryConfChangeV2 {
+			n.state = state // raft may want a snapshot in between
+			state = state.Clone()
+		}
 		if err := n.applyEntry(state, e); err != nil {
 			n.halt(fmt.Errorf("entry %d: %w", e.GetIndex(), err))
 			return
@@ -206,7 +210,11 @@ func (n *Node) applyEntry(state *topology.State, e *raftpb.Entry) error {
 		if err := proto.Unmarshal(e.GetData(), cc); err != nil {
 			return err
 		}
-		n.conf = raftpb.EnsureConfState(n.raft.ApplyConfChange(cc))
+		conf := raftpb.EnsureConfState(n.raft.ApplyConfChange(cc))
+		n.conf, n.state = conf, state
+		state.Skip(e.GetIndex())
+		n.appliedTerm = e.GetTerm()
+		return nil
 	case raftpb.EntryNormal:
 		if len(e.GetData()) == 0 {
 			break // a new leader's first

@@ -125,7 +125,7 @@ func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raf
 	}
 	node, err := raft.NewRawNode(&raft.Config{
 		ID: n.meta.Raft, ElectionTick: electionTicks, HeartbeatTick: heartbeatTicks,
-		Storage: n.log, Applied: snapshot.GetMetadata().GetIndex(),
+		Storage: memory{n.log, n}, Applied: snapshot.GetMetadata().GetIndex(),
 		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 64, MaxCommittedSizePerReady: 4 << 20,
 		MaxUncommittedEntriesSize: 16 << 20,
 		CheckQuorum:               true, PreVote: true, DisableProposalForwarding: true,
@@ -142,6 +142,22 @@ func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raf
 		return node.Campaign() // there is nobody to wait for
 	}
 	return nil
+}
+
+// memory is raft's view of the log: the entries in memory, and a snapshot made when it wants one. A
+// node that was admitted later than the last saved snapshot needs a newer one.
+type memory struct {
+	*raft.MemoryStorage
+	n *Node
+}
+
+// Snapshot implements raft.Storage.
+func (m memory) Snapshot() (*raftpb.Snapshot, error) {
+	term, err := m.Term(m.n.applied())
+	if err != nil {
+		return nil, raft.ErrSnapshotTemporarilyUnavailable
+	}
+	return newSnapshot(m.n.state, term, m.n.conf), nil
 }
 
 func (m *meta) encode() []byte {
