@@ -31,7 +31,7 @@ type Cluster struct {
 	ReplicasMove     bool
 
 	Databases       int
-	SlotStats       bool
+	SlotStats       SlotStats
 	MigrationLogLen int64
 }
 

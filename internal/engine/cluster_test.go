@@ -46,6 +46,8 @@ func (m *member) Propose(op topology.Op, done func(string)) {
 
 func (m *member) Meet(string, int, int, func(string)) {}
 
+func (m *member) Reset(bool, func(string)) {}
+
 func (m *member) Failover(mode engine.FailoverMode, done func(string)) {
 	m.failover = append(m.failover, mode)
 	done("")

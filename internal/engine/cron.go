@@ -254,6 +254,7 @@ func (e *Engine) ResetStats() {
 	for i := range e.cmds {
 		e.cmds[i] = CommandStats{}
 	}
+	e.resetSlotStats()
 	e.cron.reset(e)
 }
 

@@ -88,6 +88,7 @@
 //
 //	commandlog.go       the logs of slow and large commands
 //	hotkeys.go          which keys cost the most
+//	slotstats.go        what commands cost by the slots of their keys
 //	memory.go           used memory, maxmemory, giving memory back
 //	hugepages.go        when full memory becomes huge pages
 //	tablememory.go      memory of the engine's own tables
@@ -110,6 +111,7 @@
 //	debugscript.go      the connection of a client that debugs a script
 //	functions.go        the libraries of functions
 //	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
+//	clusterwait.go      commands that wait for other nodes of the cluster
 //	clusterpubsub.go    messages for other nodes, shard channels that leave
 //	clustermoved.go     clients whose slots have left, the state of the cluster
 //	exec.go             a client's command from its arguments to its reply

@@ -125,6 +125,7 @@ type Engine struct {
 	access       access
 	large        commandLogs
 	hot          hotKeys
+	slotStats    slotCounters
 	prefetch     prefetch
 	waiters      atomic.Int32 // of the executor
 	between      *sync.Cond   // over mu: a busy script is over

@@ -57,7 +57,9 @@ func (w *World) build() {
 		if w.chance(0.3) {
 			a, b = b, a
 		}
-		w.must("meet", a, func(done func(string)) { a.node.Meet(a.clock(), b.about().Address, done) })
+		w.must("meet", a, func(done func(string)) {
+			a.node.Meet(a.clock(), b.about().Address, done)
+		})
 	}
 	for i, h := range w.hosts[masters:] {
 		to := w.hosts[i%masters]

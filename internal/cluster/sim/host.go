@@ -40,9 +40,6 @@ func (h *host) String() string { return fmt.Sprintf("n%d", h.index) }
 // clock returns the machine's CLOCK_BOOTTIME.
 func (h *host) clock() int64 { return h.skew + int64(float64(h.w.now)*h.rate) }
 
-// alive reports whether the process runs, stopped or not.
-func (h *host) alive() bool { return h.node != nil }
-
 func (h *host) about() topology.About {
 	return topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7000 + h.index,
 		BusPort: 17000 + h.index}}

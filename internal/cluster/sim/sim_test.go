@@ -23,13 +23,14 @@ func TestSeeds(t *testing.T) {
 	}
 	n := *seeds
 	if n == 0 {
-		n = 10
+		n = 12
 	}
 	var sum Stats
 	for s := *first; s < *first+uint64(n); s++ {
 		r := Run(Options{Seed: s})
 		if r.Failure != "" {
-			t.Errorf("seed %d: %s", s, r.Failure)
+			t.Errorf("seed %d: %s\nrun it with its trace: go test ./internal/cluster/sim"+
+				" -run TestSeeds -v -seed %[1]d", s, r.Failure)
 		}
 		sum.Events += r.Stats.Events
 		sum.Confirmed += r.Stats.Confirmed
