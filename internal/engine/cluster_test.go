@@ -91,7 +91,7 @@ func newMember(t *testing.T, nodes int, edit func(c *config.Config)) *member {
 	about := func(i int) topology.About {
 		return topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7000 + i}}
 	}
-	m.apply(topology.Init{Cluster: string(nodeID(100)), Node: nodeID(0),
+	m.apply(topology.Init{Cluster: string(nodeID(100)), Node: nodeID(0), Timeout: 5000,
 		Shard: topology.ShardID(nodeID(200)), About: about(0)})
 	for i := 1; i < nodes; i++ {
 		m.apply(topology.Admit{Node: nodeID(i), Shard: topology.ShardID(nodeID(300 + i)),

@@ -71,7 +71,7 @@ func TestLeaseEnds(t *testing.T) {
 		_, err = io.WriteString(bad, "set a 2\r\ngive list\r\nlease 0\r\n")
 		require.NoError(t, err)
 		require.Empty(t, closed(t, bad))
-		if len(r.srv.loops) > 0 && r.tls == nil { // elsewhere it had its reply before the lease ended
+		if len(r.srv.loops) > 0 && r.tls == nil { // or it had its reply before the lease ended
 			require.Empty(t, closed(t, waiter))
 		}
 		r.want(reader, "2", "get", "a")
