@@ -13,4 +13,5 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	e.slotsChanged() // clients that wait for keys of others are sent to them
 	e.followShard()
 	e.readLease()
+	e.findStrays()
 }
