@@ -78,27 +78,21 @@ type clustering struct {
 	clusterView
 }
 
-// clusterView is what the gates and the replies need of a topology, in a form that is quick to
-// read.
+// clusterView is what a topology is to this node.
 type clusterView struct {
+	view  *topology.View  // nil like the state
 	self  *topology.Node  // nil while the node is no member of the state
 	shard *topology.Shard // of self
 	role  topology.Role   // of self; a replica while the shard has no master
 	// plain holds the slots of which this node serves everything without a second look.
 	plain slot.Set
-	// owner holds the index in shards of each slot's owner, noShard for none.
-	owner  [slot.Count]uint16
-	shards []*topology.Shard
 }
-
-// noShard is the owner of a slot that nobody owns.
-const noShard = ^uint16(0)
 
 // ClusterEnabled reports whether the server is a node of a cluster.
 func (e *Engine) ClusterEnabled() bool { return e.cluster.on }
 
 // Topology returns the installed topology, nil if there is none yet. It must not be changed.
-func (e *Engine) Topology() *topology.State { return e.cluster.state }
+func (e *Engine) Topology() *topology.View { return e.cluster.view }
 
 // Self returns this node as the installed topology knows it, nil if it does not.
 func (e *Engine) Self() *topology.Node { return e.cluster.self }
@@ -107,32 +101,20 @@ func (e *Engine) Self() *topology.Node { return e.cluster.self }
 func (e *Engine) SelfShard() *topology.Shard { return e.cluster.shard }
 
 // SlotOwner returns the shard that owns a slot, nil if none does.
-func (e *Engine) SlotOwner(i int) *topology.Shard {
-	c := &e.cluster
-	if n := c.owner[i]; int(n) < len(c.shards) {
-		return c.shards[n]
+func (e *Engine) SlotOwner(i int) *topology.Part {
+	if e.cluster.view == nil {
+		return nil
 	}
-	return nil
+	return e.cluster.view.Part(i)
 }
 
 // compute makes the view of a state for a node.
 func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
-	v.self, v.shard, v.role, v.shards = s.Nodes[self], nil, topology.Replica, v.shards[:0]
-	for i := range v.owner {
-		v.owner[i] = noShard
+	*v = clusterView{view: topology.NewView(s), self: s.Nodes[self], role: topology.Replica}
+	if v.self == nil {
+		return
 	}
-	for id, shard := range s.Shards {
-		n := uint16(len(v.shards))
-		v.shards = append(v.shards, shard)
-		shard.Slots.Each(func(i int) bool {
-			v.owner[i] = n
-			return true
-		})
-		if v.self != nil && v.self.Shard == id {
-			v.shard = shard
-		}
-	}
-	if v.shard != nil && v.shard.Master == self {
+	if v.shard = s.Shards[v.self.Shard]; v.shard.Master == self {
 		v.role = topology.Master
 	}
 }

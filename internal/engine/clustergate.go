@@ -40,7 +40,7 @@ func (e *Engine) clusterGate(c *Ctx) refusal {
 func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node) {
 	n := s.slot.slot()
 	owner := e.SlotOwner(n)
-	to := e.serverOf(owner)
+	to := headOf(owner)
 	switch {
 	case to == nil:
 		return unserved, nil
@@ -66,7 +66,7 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	case mine:
 		return serves, nil
 	// A replica serves the readers of its shard, and who has subscribed there.
-	case owner == e.cluster.shard && (s.shards || cl.ReadOnly && flags&spec.Write == 0):
+	case owner.Shard == e.cluster.shard && (s.shards || cl.ReadOnly && flags&spec.Write == 0):
 		return serves, nil
 	}
 	return movedAway, to
@@ -108,22 +108,26 @@ func (e *Engine) judgeMarked(
 	case importing:
 		return serves, nil, true
 	case p.missing > 0:
-		return asks, e.serverOf(e.cluster.state.Shards[m.Migrating]), true
+		return asks, e.cluster.headOfShard(m.Migrating), true
 	}
 	return 0, nil, false
 }
 
-// serverOf returns the master of a shard, or its last one while it has none. It returns nil if
-// there is no such node.
-func (e *Engine) serverOf(shard *topology.Shard) *topology.Node {
-	if shard == nil {
+// headOf returns the master of a shard, or its last one while it has none. It returns nil if there
+// is no such node.
+func headOf(p *topology.Part) *topology.Node {
+	if p == nil {
 		return nil
 	}
-	id := shard.Master
-	if id == "" {
-		id = shard.Last
+	return p.Head
+}
+
+// headOfShard is headOf for a shard's id.
+func (c *clustering) headOfShard(id topology.ShardID) *topology.Node {
+	if s := c.state.Shards[id]; s != nil {
+		return c.state.Nodes[s.Last]
 	}
-	return e.cluster.state.Nodes[id]
+	return nil
 }
 
 // slotCloses reports whether commands that use the key are held back because its slot is about to

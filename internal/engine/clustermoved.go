@@ -59,14 +59,12 @@ func (c *clustering) covered() bool {
 
 // coverage returns how many slots have an owner, and how many of these have one that is there.
 func (c *clustering) coverage() (assigned, ok int) {
-	for _, s := range c.shards {
-		n := s.Slots.Len()
-		assigned += n
-		master := c.state.Nodes[s.Master]
-		if master == nil {
-			master = c.state.Nodes[s.Last]
-		}
-		if master != nil && !master.Failed {
+	if c.view == nil {
+		return 0, 0
+	}
+	for _, p := range c.view.Parts {
+		n := p.Slots.Len()
+		if assigned += n; p.Head != nil && !p.Head.Failed {
 			ok += n
 		}
 	}
@@ -102,7 +100,7 @@ func (e *Engine) judgeWaiter(cl *Client, n int) (verdict, *topology.Node) {
 		return downAll, nil
 	}
 	owner := e.SlotOwner(n)
-	to := e.serverOf(owner)
+	to := headOf(owner)
 	m := e.cluster.state.Marks[n]
 	switch {
 	case to == e.cluster.self && to != nil:
@@ -112,7 +110,7 @@ func (e *Engine) judgeWaiter(cl *Client, n int) (verdict, *topology.Node) {
 		return serves, nil
 	case to == nil:
 		return unserved, nil
-	case owner == e.cluster.shard && cl.ReadOnly && !cl.wait.cmd.Is(spec.Write):
+	case owner.Shard == e.cluster.shard && cl.ReadOnly && !cl.wait.cmd.Is(spec.Write):
 		return serves, nil
 	}
 	return movedAway, to

@@ -42,7 +42,7 @@ func (e *Engine) dropShardChannels() {
 	var gone []*pubsub.Topic[*Client]
 	e.hub.Topics(pubsub.Shards, func(t *pubsub.Topic[*Client]) {
 		owner := e.SlotOwner(slot.Of([]byte(t.Name)))
-		if owner == nil || owner != e.cluster.shard {
+		if owner == nil || owner.Shard != e.cluster.shard {
 			gone = append(gone, t)
 		}
 	})
