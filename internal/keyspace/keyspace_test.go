@@ -44,6 +44,7 @@ func newKeyspace(t *testing.T, p Params) (*Keyspace, *recorder, *rand.Rand) {
 		p.Samples = 5
 	}
 	p.ActiveExpire = true
+	p.Slots = inSlots
 	return New(arena.New(), p, rng, 1_000_000, r), r, rng
 }
 
@@ -93,11 +94,13 @@ func requirePending(t *testing.T, ks *Keyspace) {
 
 // TestRehashPending checks that slices find tables that grow and shrink, in whatever database they
 // are by then.
-func TestRehashPending(t *testing.T) {
+func TestRehashPending(t *testing.T) { bothLayouts(t, testRehashPending) }
+
+func testRehashPending(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})
 	rehashed := 0
 	for i := range 30000 {
-		ks.DB(rng.IntN(2)).Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 0)
+		ks.DB(rng.IntN(2)).Set(fmt.Appendf(nil, "{%d}k%d", i%9, i), object.IntValue(1), 0)
 		if i%1000 == 999 {
 			ks.Swap(rng.IntN(4), rng.IntN(4))
 		}
@@ -108,7 +111,7 @@ func TestRehashPending(t *testing.T) {
 	}
 	for i := range 30000 {
 		for _, db := range ks.dbs {
-			db.Delete(fmt.Appendf(nil, "k%d", i))
+			db.Delete(fmt.Appendf(nil, "{%d}k%d", i%9, i))
 		}
 		requirePending(t, ks)
 	}
@@ -143,7 +146,9 @@ func TestEachVisitsOnce(t *testing.T) {
 }
 
 // TestFlushWhileRehashing checks that slices do not look at tables that no database has any more.
-func TestFlushWhileRehashing(t *testing.T) {
+func TestFlushWhileRehashing(t *testing.T) { bothLayouts(t, testFlushWhileRehashing) }
+
+func testFlushWhileRehashing(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		ks, _, _ := newKeyspace(t, Params{})
 		db := ks.DB(0)
@@ -163,7 +168,9 @@ func TestFlushWhileRehashing(t *testing.T) {
 
 // TestExpiryIsExact checks that after a slice without more to do no key that is due is left,
 // whatever way deadlines took.
-func TestExpiryIsExact(t *testing.T) {
+func TestExpiryIsExact(t *testing.T) { bothLayouts(t, testExpiryIsExact) }
+
+func testExpiryIsExact(t *testing.T) {
 	ks, rec, rng := newKeyspace(t, Params{})
 	db := ks.DB(0)
 	for i := range 20000 {
@@ -195,7 +202,9 @@ func TestExpiryIsExact(t *testing.T) {
 
 // TestOneWheelRecord checks that moving a deadline to and fro does not fill the wheel for longer
 // than the deadlines last.
-func TestOneWheelRecord(t *testing.T) {
+func TestOneWheelRecord(t *testing.T) { bothLayouts(t, testOneWheelRecord) }
+
+func testOneWheelRecord(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{})
 	db := ks.DB(0)
 	k := []byte("k")
@@ -216,7 +225,9 @@ func TestOneWheelRecord(t *testing.T) {
 	require.Zero(t, db.Len())
 }
 
-func TestEviction(t *testing.T) {
+func TestEviction(t *testing.T) { bothLayouts(t, testEviction) }
+
+func testEviction(t *testing.T) {
 	for p := VolatileLRU; p <= AllKeysRandom; p++ {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
 			ks, rec, _ := newKeyspace(t, Params{Policy: p, LFULogFactor: 10, LFUDecayTime: 1})

@@ -60,10 +60,11 @@ var unsafeAllowed = map[string]bool{"internal/arena": true, "internal/dict": tru
 	"internal/evloop": true, "internal/lua": true, "internal/proctitle": true}
 
 // onlyIn lists imports that belong to certain packages or files. A database hides its dictionaries
-// in one file, so that there may be several of them. What is for tests is not for the server; this
-// rule does not bind tests.
+// in a few files, so that there may be several of them. What is for tests is not for the server;
+// this rule does not bind tests.
 var onlyIn = map[string][]string{
-	"internal/dict":                        {"internal/object", "internal/keyspace/store.go"},
+	"internal/dict": {"internal/object", "internal/keyspace/store.go",
+		"internal/keyspace/slots.go", "internal/keyspace/slots_walk.go"},
 	"internal/testserver":                  {},
 	"internal/testseed":                    {},
 	"internal/logging/loggingtest":         {},

@@ -58,6 +58,8 @@ type Heap struct {
 	// Saving is set while a snapshot runs. What has an older epoch must be shown to it before it
 	// changes.
 	Saving bool
+	// Sizing is set while the keyspace keeps the sizes of slots: it wants to hear of every change.
+	Sizing bool
 
 	seed         maphash.Seed
 	heads        int64 // see HeaderBytes

@@ -9,6 +9,8 @@ type Init struct {
 	Shard   ShardID `json:"shard"`
 	About   About   `json:"about"`
 	Epoch   uint64  `json:"epoch,omitempty"`
+	Boot    uint64  `json:"boot,omitempty"`    // see Node.Boot
+	Timeout int64   `json:"timeout,omitempty"` // see State.Timeout
 }
 
 // Admit lets a node join, as the master of a shard of its own. It brings its slots along: nobody
@@ -20,6 +22,7 @@ type Admit struct {
 	About About    `json:"about"`
 	Slots slot.Set `json:"slots"`
 	Epoch uint64   `json:"epoch,omitempty"` // another is chosen if a shard has that one
+	Boot  uint64   `json:"boot,omitempty"`  // see Node.Boot
 }
 
 // Forget removes another node (CLUSTER FORGET). It must not be the master of slots. Of a node that
@@ -73,6 +76,8 @@ type Promote struct {
 	Shard ShardID `json:"shard"`
 	Term  uint64  `json:"term"` // as before
 	Node  NodeID  `json:"node"`
+	Boot  uint64  `json:"boot,omitempty"`  // of the node, or it is refused
+	Force bool    `json:"force,omitempty"` // whatever the in-sync set says
 }
 
 // SetInSync is what a master says of its replicas. It is refused when the master has been revoked,

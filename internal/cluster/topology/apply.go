@@ -18,7 +18,7 @@ const (
 // Refusals that Redis does not have.
 const (
 	errNotMember   = "ERR This node is not a member of the cluster"
-	errOvertaken   = "ERR A later request of this node was applied, it is not known whether this was"
+	errOvertaken   = "ERR A later request was applied, it is not known whether this one was"
 	errSyncChanged = "ERR The in-sync set has changed meanwhile"
 	errNoMaster    = "ERR The shard has another master meanwhile, or none. Try again"
 )

@@ -21,8 +21,9 @@ func (a Init) apply(e *entry) string {
 	e.Cluster, e.Epoch, e.NextID = a.Cluster, a.Epoch, 1
 	e.Nodes, e.Shards = map[NodeID]*Node{}, map[ShardID]*Shard{}
 	e.Marks, e.Forgotten = map[int]*Mark{}, map[NodeID]uint64{}
-	e.join(a.Node, a.Shard, a.About)
+	e.join(a.Node, a.Shard, a.About, a.Boot)
 	e.Shards[a.Shard].Epoch = a.Epoch
+	e.Timeout, e.Longest = a.Timeout, a.Timeout
 	return ""
 }
 
@@ -31,10 +32,11 @@ func invalidEpoch(n uint64) string {
 }
 
 // join adds a node as the master of a new shard.
-func (e *entry) join(id NodeID, shard ShardID, about About) {
-	e.Nodes[id] = &Node{ID: id, Raft: e.NextID, Shard: shard, About: about, Joined: e.index}
+func (e *entry) join(id NodeID, shard ShardID, about About, boot uint64) {
+	e.Nodes[id] = &Node{ID: id, Raft: e.NextID, Shard: shard, About: about, Boot: boot,
+		Joined: e.index}
 	e.NextID++
-	e.Shards[shard] = &Shard{ID: shard, Master: id, Last: id, Term: 1}
+	e.Shards[shard] = &Shard{ID: shard, Master: id, Last: id, Boot: boot, Term: 1}
 }
 
 func (a Admit) apply(e *entry) string {
@@ -66,7 +68,7 @@ func (a Admit) apply(e *entry) string {
 	for _, sh := range e.Shards {
 		unique = unique && sh.Epoch != a.Epoch
 	}
-	e.join(a.Node, a.Shard, a.About)
+	e.join(a.Node, a.Shard, a.About, a.Boot)
 	sh := e.Shards[a.Shard]
 	sh.Slots = a.Slots
 	sh.Epoch, e.Epoch = a.Epoch, max(e.Epoch, a.Epoch)
@@ -255,7 +257,8 @@ func (a Replicate) detach(e *entry, old *Shard) string {
 	}
 	e.quit(a.Node)
 	e.editNode(a.Node).Shard = a.Shard
-	e.Shards[a.Shard] = &Shard{ID: a.Shard, Master: a.Node, Last: a.Node, Term: 1}
+	e.Shards[a.Shard] = &Shard{ID: a.Shard, Master: a.Node, Last: a.Node,
+		Boot: e.Nodes[a.Node].Boot, Term: 1}
 	e.dropEmpty(old.ID)
 	return ""
 }

@@ -41,11 +41,13 @@ func (a Promote) apply(e *entry) string {
 		return unknownNode(a.Node)
 	case n.Shard != a.Shard:
 		return "ERR Node " + string(a.Node) + " is not in the shard"
-	case sh.Confirm > 0 && a.Node != sh.Last && !slices.Contains(sh.InSync, a.Node):
+	case n.Boot != a.Boot:
+		return "ERR Node " + string(a.Node) + " has started anew"
+	case !a.Force && sh.Confirm > 0 && a.Node != sh.Last && !slices.Contains(sh.InSync, a.Node):
 		return "ERR Node " + string(a.Node) + " may lack writes that were acknowledged"
 	}
 	sh = e.editShard(a.Shard)
-	sh.Master, sh.Last = a.Node, a.Node
+	sh.Master, sh.Last, sh.Boot = a.Node, a.Node, n.Boot
 	e.setInSync(sh, without(sh.InSync, a.Node))
 	sh.Term++
 	e.Epoch++

@@ -37,7 +37,8 @@ var actions = []struct {
 	is     func(Action) bool
 }{
 	row[Init]("init"), row[Admit]("admit"), row[Forget]("forget"), row[Leave]("leave"),
-	row[Tell]("tell"), row[SetFailed]("failed"), row[SetVote]("vote"), row[Replicate]("replicate"),
+	row[Tell]("tell"), row[Started]("started"), row[SetTimeout]("timeout"),
+	row[SetFailed]("failed"), row[SetVote]("vote"), row[Replicate]("replicate"),
 	row[Vacate]("vacate"), row[Promote]("promote"), row[SetInSync]("in-sync"),
 	row[SetEpoch]("set-epoch"), row[Bump]("bump"), row[AddSlots]("add-slots"),
 	row[DelSlots]("del-slots"), row[SetMark]("mark"), row[Unmark]("unmark"), row[Close]("close"),
@@ -144,7 +145,7 @@ func (op Op) Grants() bool {
 // Revokes reports whether the entry takes from a node the right to confirm writes.
 func (op Op) Revokes() bool {
 	switch a := op.Do.(type) {
-	case Vacate, DelSlots, Close, Leave, Forget:
+	case Vacate, DelSlots, Close, Leave, Forget, Started:
 		return true
 	case Advance:
 		return a.Phase == Closed

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -69,7 +70,7 @@ func (g *generator) op(s *State) Op {
 
 func (g *generator) action(s *State) Action {
 	n, sh := g.node(s), g.shard(s)
-	switch g.rng.IntN(22) {
+	switch g.rng.IntN(24) {
 	case 0, 1, 2:
 		a := Admit{Node: nodeID(g.rng.IntN(12)), Shard: shardID(g.fresh())}
 		a.About.Port = 7000 + g.rng.IntN(2)
@@ -77,10 +78,11 @@ func (g *generator) action(s *State) Action {
 			a.Slots, a.Epoch = g.slots(nil), uint64(g.rng.IntN(9))
 		}
 		return a
-	case 3:
-		return Forget{n}
-	case 4:
-		return Leave{n}
+	case 3, 4:
+		if len(s.Nodes) > 4 || g.rng.IntN(5) == 0 {
+			return []Action{Forget{n}, Leave{n}}[g.rng.IntN(2)]
+		}
+		return g.slotAction(s, n, sh)
 	case 5:
 		return Tell{n, About{Name: "x", NoFailover: g.rng.IntN(2) == 0}}
 	case 6:
@@ -92,21 +94,35 @@ func (g *generator) action(s *State) Action {
 			return Replicate{Node: n, Shard: shardID(g.fresh())}
 		}
 		return Replicate{Node: n, Master: g.node(s)}
-	case 11:
-		return Vacate{sh.ID, sh.Term}
-	case 12, 13:
-		return Promote{sh.ID, sh.Term, g.node(s)}
+	case 11, 12, 13:
+		return g.shardAction(s, n, sh)
 	case 14:
-		return SetInSync{sh.ID, sh.Term, g.rng.IntN(2), []NodeID{g.node(s)},
-			s.Index}
+		return SetInSync{sh.ID, sh.Term, g.rng.IntN(8) / 7, []NodeID{g.node(s)}, s.Index}
+	case 16:
+		return Started{n, uint64(g.rng.IntN(9))}
+	case 17:
+		return SetTimeout{[]int64{100, 1000, 5000}[g.rng.IntN(3)]}
 	case 15:
 		return []Action{SetEpoch{n, uint64(g.rng.IntN(9))}, Bump{n}}[g.rng.IntN(2)]
 	}
 	return g.slotAction(s, n, sh)
 }
 
+func (g *generator) shardAction(s *State, n NodeID, sh *Shard) Action {
+	members := s.Members(sh.ID)
+	if sh.Master != "" && g.rng.IntN(4) > 0 || len(members) == 0 {
+		return Vacate{sh.ID, sh.Term}
+	}
+	p := Promote{Shard: sh.ID, Term: sh.Term, Force: g.rng.IntN(8) == 0}
+	p.Node = members[g.rng.IntN(len(members))]
+	if g.rng.IntN(8) > 0 {
+		p.Boot = s.Nodes[p.Node].Boot
+	}
+	return p
+}
+
 func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
-	switch g.rng.IntN(9) {
+	switch g.rng.IntN(10) {
 	case 0:
 		return AddSlots{n, g.slots(nil)}
 	case 1:
@@ -136,6 +152,9 @@ func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
 	}
 	phases := []Phase{Copying, Closed, Done, Failed, Cancelled, Done, Closed}
 	m := s.Migrations[len(s.Migrations)-1-g.rng.IntN(min(3, len(s.Migrations)))]
+	if next := map[Phase]Phase{Copying: Closed, Closed: Done}[m.Phase]; g.rng.IntN(4) > 0 {
+		return Advance{ID: m.ID, Phase: cmp.Or(next, Closed), Message: "m"}
+	}
 	return Advance{ID: m.ID, Phase: phases[g.rng.IntN(len(phases))], Message: "m"}
 }
 
@@ -154,7 +173,7 @@ func start(t testing.TB) *State {
 func TestRandom(t *testing.T) {
 	rng := testseed.Rand(t)
 	accepted := map[string]int{}
-	for range 30 {
+	for range 8 {
 		g := generator{rng: rng}
 		s := start(t)
 		other := s.Clone()

@@ -67,6 +67,9 @@ type Node struct {
 	Vote  Vote    `json:"vote,omitempty"`
 	// Failed says that the leader has not heard of it for the node timeout.
 	Failed bool `json:"failed,omitempty"`
+	// Boot counts the starts of its process. It has none of the data that it had confirmed in an
+	// earlier life for sure.
+	Boot uint64 `json:"boot"`
 	// Joined is the index of the entry that admitted it.
 	Joined uint64 `json:"joined"`
 	// Requests are the last requests of this node that were applied, in that order. Those up to
@@ -95,6 +98,9 @@ type Shard struct {
 	// Term rises with each change of the master, and with nothing else. Streams of replication
 	// carry it.
 	Term uint64 `json:"term"`
+	// Boot is that of the master, or the last one, when it became the master. When the node has
+	// another by now, it may have lost what it confirmed.
+	Boot uint64 `json:"boot"`
 	// Confirm is min-replicas-to-ack as the master last told it. While it is above 0, only nodes of
 	// InSync may be promoted.
 	Confirm int      `json:"confirm,omitempty"`
@@ -159,6 +165,10 @@ type State struct {
 	Marks   map[int]*Mark      `json:"marks,omitempty"`
 	// Migrations are those under way and the last that have ended, oldest first.
 	Migrations []*Migration `json:"migrations,omitempty"`
+	// Timeout is cluster-node-timeout in ms, the same for all nodes: leases are half of it. Longest
+	// is the longest that ever was.
+	Timeout int64 `json:"timeout"`
+	Longest int64 `json:"longest"`
 	// Revoked is the index of the last entry that took anything from a node.
 	Revoked uint64 `json:"revoked"`
 	// Forgotten are the last nodes that were removed, with the index of that: they are told.

@@ -27,11 +27,13 @@ func (s *State) Voters(current []NodeID, gone func(NodeID) bool) []NodeID {
 	}
 	old := slices.Clone(current)
 	slices.Sort(old)
-	chosen := v.choose(old)
-	if slices.Compare(v.faults(chosen), v.faults(old)) < 0 {
-		return chosen
+	for { // what is chosen depends on old too, so the next choice may be better still
+		chosen := v.choose(old)
+		if slices.Compare(v.faults(chosen), v.faults(old)) >= 0 {
+			return old
+		}
+		old = chosen
 	}
-	return old
 }
 
 type voting struct {
