@@ -11,20 +11,10 @@ var _ = family(clusterHandlers)
 
 func clusterHandlers() engine.Handlers {
 	return engine.Handlers{
-		"cluster|info":                  noCluster,
-		"cluster|nodes":                 noCluster,
-		"cluster|shards":                noCluster,
-		"cluster|links":                 noCluster,
-		"cluster|replicas":              noCluster,
 		"cluster|count-failure-reports": noCluster,
 		"cluster|getkeysinslot":         noCluster,
-		"cluster|myshardid":             noCluster,
-		"cluster|myid":                  noCluster,
 		"cluster|keyslot":               noCluster,
 		"cluster|countkeysinslot":       noCluster,
-		"cluster|help":                  noCluster,
-		"cluster|slots":                 noCluster,
-		"cluster|slaves":                noCluster,
 		"cluster|addslots":              noCluster,
 		"cluster|addslotsrange":         noCluster,
 		"cluster|delslots":              noCluster,
@@ -39,27 +29,5 @@ func clusterHandlers() engine.Handlers {
 		"cluster|set-config-epoch":      noCluster,
 		"cluster|meet":                  noCluster,
 		"cluster|bumpepoch":             noCluster,
-		"asking":                        askingCmd,
-		"readonly":                      func(c *engine.Ctx) { readOnlyCmd(c, true) },
-		"readwrite":                     func(c *engine.Ctx) { readOnlyCmd(c, false) },
 	}
-}
-
-func askingCmd(c *engine.Ctx) {
-	if !c.E.ClusterEnabled() {
-		c.Err(errNoCluster)
-		return
-	}
-	c.Client.Ask()
-	c.OK()
-}
-
-// readOnlyCmd carries out READONLY and READWRITE.
-func readOnlyCmd(c *engine.Ctx, on bool) {
-	if !c.E.ClusterEnabled() {
-		c.Err(errNoCluster)
-		return
-	}
-	c.Client.ReadOnly = on
-	c.OK()
 }

@@ -43,6 +43,9 @@ type ClusterFacts struct {
 	Links []LinkFacts
 	// Sent and Received count messages between nodes by their kind, as "ping".
 	Sent, Received map[string]int64
+	// Offsets are places in the replication streams of their shards, for nodes of which the
+	// runtime knows.
+	Offsets map[topology.NodeID]int64
 	// LimitExceeded counts links that were closed for cluster-link-sendbuf-limit.
 	LimitExceeded int64
 }
@@ -62,6 +65,7 @@ type LinkFacts struct {
 	To       bool // this node has opened it
 	Node     topology.NodeID
 	Created  int64 // unix ms
+	Heard    int64 // unix ms when the other node was last heard on any link, 0: never
 	Readable bool
 	Writable bool
 	Queued   int64 // bytes that wait to be sent

@@ -55,8 +55,8 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	}
 	self := e.cluster.self
 	mine := to == self
-	if mark := e.cluster.state.Marks[n]; mark != nil && !s.shards {
-		if v, to, ok := e.judgeMarked(c, cl, mark, mine, flags); ok {
+	if mark := e.cluster.state.Marks[n]; mark != nil {
+		if v, to, ok := e.judgeMarked(c, cl, mark, mine, s.shards); ok {
 			return v, to
 		}
 	}
@@ -87,7 +87,7 @@ func (e *Engine) judgeDown(flags spec.Flag, s callSlots) verdict {
 // judgeMarked judges a command whose slot is being moved key by key. It reports false if the mark
 // is nothing to this node.
 func (e *Engine) judgeMarked(
-	c *Ctx, cl *Client, m *topology.Mark, mine bool, flags spec.Flag,
+	c *Ctx, cl *Client, m *topology.Mark, mine, shards bool,
 ) (v verdict, to *topology.Node, ok bool) {
 	migrating := mine && m.Migrating != ""
 	importing := !mine && m.Importing != "" && e.cluster.role == topology.Master &&
@@ -101,7 +101,10 @@ func (e *Engine) judgeMarked(
 	if importing && cl.asking == notAsking && !c.Cmd.Is(spec.Asking) {
 		return 0, nil, false
 	}
-	p := e.presence(c)
+	var p presence // channels are nowhere, and missing nowhere
+	if !shards {
+		p = e.presence(c)
+	}
 	switch {
 	case importing && p.several && p.missing > 0, migrating && p.missing > 0 && p.here > 0:
 		return tryAgain, nil, true

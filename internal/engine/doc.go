@@ -133,6 +133,7 @@
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
 //	clusterinstall.go   a new topology, and what follows from it
+//	clusterfacts.go     what replies tell of nodes beside the topology
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation
