@@ -15,8 +15,8 @@ import (
 )
 
 // writers are go-redis clients that write all the time, each key once. The keys have the tags of
-// the masters that are about to fail. They do not try again by themselves what may have been
-// executed.
+// the masters that are about to fail. go-redis tries again what may have been executed, which does
+// no harm here.
 type writers struct {
 	client *redis.ClusterClient
 	stop   context.CancelFunc

@@ -11,23 +11,11 @@ var _ = family(clusterHandlers)
 
 func clusterHandlers() engine.Handlers {
 	return engine.Handlers{
-		"cluster|count-failure-reports": noCluster,
-		"cluster|getkeysinslot":         noCluster,
-		"cluster|keyslot":               noCluster,
-		"cluster|countkeysinslot":       noCluster,
-		"cluster|addslots":              noCluster,
-		"cluster|addslotsrange":         noCluster,
-		"cluster|delslots":              noCluster,
-		"cluster|delslotsrange":         noCluster,
-		"cluster|flushslots":            noCluster,
-		"cluster|setslot":               noCluster,
-		"cluster|failover":              noCluster,
-		"cluster|forget":                noCluster,
-		"cluster|replicate":             noCluster,
-		"cluster|reset":                 noCluster,
-		"cluster|saveconfig":            noCluster,
-		"cluster|set-config-epoch":      noCluster,
-		"cluster|meet":                  noCluster,
-		"cluster|bumpepoch":             noCluster,
+		"cluster|getkeysinslot":   inCluster(getKeysInSlot),
+		"cluster|keyslot":         inCluster(keySlot),
+		"cluster|countkeysinslot": inCluster(countKeysInSlot),
+		"cluster|flushslot":       inCluster(flushSlot),
+		"cluster|slot-stats":      inCluster(slotStats),
+		"clusterscan":             inCluster(clusterScan),
 	}
 }

@@ -195,7 +195,10 @@ func (r *clusterRemote) change(t testing.TB, words []string) {
 			require.NoError(t, err)
 			shards, err := r.s.Do("CLUSTER", "SHARDS")
 			require.NoError(t, err)
-			value := map[string]string{"yes": "nofailover", "no": ""}[words[3]]
+			value := map[string]string{"yes": "nofailover", "no": " "}[words[3]]
+			if words[2] == "cluster-announce-port" {
+				value = ":" + words[3] + "@"
+			}
 			return strings.Contains(nodes.Text()+shards.String(), cmp.Or(value, words[3]))
 		})
 	case "move":

@@ -15,38 +15,26 @@ var _ = family(clusterReadHandlers)
 
 func clusterReadHandlers() engine.Handlers {
 	return engine.Handlers{
-		"cluster|info":      inCluster(clusterInfoCmd),
-		"cluster|nodes":     inCluster(clusterNodesCmd),
-		"cluster|slots":     inCluster(clusterSlotsCmd),
-		"cluster|shards":    inCluster(clusterShardsCmd),
-		"cluster|links":     inCluster(clusterLinksCmd),
-		"cluster|replicas":  inCluster(clusterReplicasCmd),
-		"cluster|slaves":    inCluster(clusterReplicasCmd),
-		"cluster|myid":      inCluster(func(c *engine.Ctx) { c.BulkString(string(c.E.Self().ID)) }),
-		"cluster|myshardid": inCluster(clusterMyShardIDCmd),
-		"cluster|help":      clusterOnly(helpOf(clusterHelp...)),
-		"asking":            clusterOnly(askingCmd),
-		"readonly":          clusterOnly(func(c *engine.Ctx) { readOnlyCmd(c, true) }),
-		"readwrite":         clusterOnly(func(c *engine.Ctx) { readOnlyCmd(c, false) }),
+		"cluster|info":      asMember(clusterInfoCmd),
+		"cluster|nodes":     asMember(clusterNodesCmd),
+		"cluster|slots":     asMember(clusterSlotsCmd),
+		"cluster|shards":    asMember(clusterShardsCmd),
+		"cluster|links":     asMember(clusterLinksCmd),
+		"cluster|replicas":  asMember(clusterReplicasCmd),
+		"cluster|slaves":    asMember(clusterReplicasCmd),
+		"cluster|myid":      asMember(func(c *engine.Ctx) { c.BulkString(string(c.E.Self().ID)) }),
+		"cluster|myshardid": asMember(clusterMyShardIDCmd),
+		"cluster|help":      inCluster(helpOf(clusterHelp...)),
+		"asking":            inCluster(askingCmd),
+		"readonly":          inCluster(func(c *engine.Ctx) { readOnlyCmd(c, true) }),
+		"readwrite":         inCluster(func(c *engine.Ctx) { readOnlyCmd(c, false) }),
 	}
 }
 
-// clusterOnly returns a handler that runs fn on a node of a cluster, and replies with an error
-// elsewhere.
-func clusterOnly(fn func(c *engine.Ctx)) func(c *engine.Ctx) {
-	return func(c *engine.Ctx) {
-		if !c.E.ClusterEnabled() {
-			c.Err(errNoCluster)
-			return
-		}
-		fn(c)
-	}
-}
-
-// inCluster is clusterOnly for handlers that need the topology, and this node in it. Both are there
+// asMember is inCluster for handlers that need the topology, and this node in it. Both are there
 // but for moments at the start and while the node leaves one cluster for another.
-func inCluster(fn func(c *engine.Ctx)) func(c *engine.Ctx) {
-	return clusterOnly(func(c *engine.Ctx) {
+func asMember(fn func(c *engine.Ctx)) func(c *engine.Ctx) {
+	return inCluster(func(c *engine.Ctx) {
 		if c.E.Self() == nil {
 			c.Err("CLUSTERDOWN The node is in no cluster at the moment")
 			return
@@ -70,7 +58,7 @@ func clusterMyShardIDCmd(c *engine.Ctx) { c.BulkString(string(c.E.SelfShard().ID
 
 // clusterInfoCmd carries out CLUSTER INFO. The lines of Raft come last: Redis has none.
 func clusterInfoCmd(c *engine.Ctx) {
-	t, v := &infoText{e: c.E}, c.E.Topology()
+	t, v := &infoText{e: c.E}, c.E.ClusterView()
 	assigned, ok := c.E.SlotCounts()
 	state := "fail"
 	if c.E.ClusterUp() {
@@ -109,7 +97,7 @@ func clusterCounts(t *infoText, what string, counts map[string]int64) {
 func clusterNodesCmd(c *engine.Ctx) {
 	links := linksOf(c)
 	var b strings.Builder
-	for _, n := range c.E.Topology().List {
+	for _, n := range c.E.ClusterView().List {
 		b.WriteString(clusterNodeLine(c, n, links[n.ID]))
 		b.WriteByte('\n')
 	}
@@ -129,7 +117,7 @@ func linksOf(c *engine.Ctx) map[topology.NodeID]*engine.LinkFacts {
 
 // clusterNodeLine returns a node's line of CLUSTER NODES. link is nil if there is none to it.
 func clusterNodeLine(c *engine.Ctx, n *topology.Node, link *engine.LinkFacts) string {
-	v, a := c.E.Topology(), &n.About
+	v, a := c.E.ClusterView(), &n.About
 	shard := v.Shards[n.Shard]
 	self := n == c.E.Self()
 	master, state, heard := "-", "disconnected", int64(0)
@@ -192,7 +180,7 @@ func openSlots(v *topology.View, shard topology.ShardID) (words []string) {
 
 // clusterReplicasCmd carries out CLUSTER REPLICAS.
 func clusterReplicasCmd(c *engine.Ctx) {
-	v := c.E.Topology()
+	v := c.E.ClusterView()
 	n := v.Nodes[topology.NodeID(c.Args[2])]
 	switch {
 	case n == nil:

@@ -1,122 +1,97 @@
 package command
 
 import (
-	"godwit/internal/cluster/topology"
-	"godwit/internal/config"
 	"godwit/internal/engine"
+	"godwit/internal/object"
+	"godwit/internal/slot"
 )
 
-// clusterSlotsCmd carries out CLUSTER SLOTS.
-func clusterSlotsCmd(c *engine.Ctx) {
-	runs := slotRuns(c.E.Topology())
-	c.Array(len(runs))
-	for _, r := range runs {
-		var nodes []*topology.Node
-		if r.part.Head != nil {
-			nodes = append(nodes, r.part.Head)
+// inCluster returns a handler that runs in cluster mode only.
+func inCluster(run func(c *engine.Ctx)) func(c *engine.Ctx) {
+	return func(c *engine.Ctx) {
+		if !c.E.ClusterEnabled() {
+			noCluster(c)
+			return
 		}
-		for _, n := range r.part.Replicas {
-			if !n.Failed {
-				nodes = append(nodes, n)
-			}
-		}
-		c.Array(2 + len(nodes))
-		c.Int(int64(r.First))
-		c.Int(int64(r.Last))
-		for _, n := range nodes {
-			replySlotNode(c, n)
-		}
+		run(c)
 	}
 }
 
-// replySlotNode replies with a node as CLUSTER SLOTS has it: the preferred endpoint, or null for
-// the one that the client knows, the port and the id, and how else it can be reached.
-func replySlotNode(c *engine.Ctx, n *topology.Node) {
-	kind := c.E.Cfg.Cluster.Endpoint
-	c.Array(4)
-	if kind == config.EndpointUnknown {
-		c.Null()
-	} else {
-		c.BulkString(c.E.Endpoint(n))
+// errSlot is the reply to what is no slot.
+const errSlot = "ERR Invalid or out of range slot"
+
+// slotArg reads a slot. It replies with an error and reports false if it is invalid.
+func slotArg(c *engine.Ctx, arg []byte) (int, bool) {
+	n, ok := object.ParseInt(arg)
+	if !ok || n < 0 || n >= slot.Count {
+		c.Err(errSlot)
+		return 0, false
 	}
-	c.Int(int64(engine.ClientPort(n, c.Client)))
-	c.BulkString(string(n.ID))
-	var more []string
-	if kind != config.EndpointIP {
-		more = append(more, "ip", n.About.IP)
-	}
-	if kind != config.EndpointHostname && n.About.Hostname != "" {
-		more = append(more, "hostname", n.About.Hostname)
-	}
-	c.Map(len(more) / 2)
-	for _, s := range more {
-		c.BulkString(s)
-	}
+	return int(n), true
 }
 
-// clusterShardsCmd carries out CLUSTER SHARDS. It does not tell the shards' ids, as Valkey does:
-// some clients refuse names that they do not know.
-func clusterShardsCmd(c *engine.Ctx) {
-	v := c.E.Topology()
-	c.Array(len(v.Parts))
-	for _, p := range v.Parts {
-		c.Map(2)
-		c.BulkString("slots")
-		ranges := p.Slots.Ranges()
-		c.Array(2 * len(ranges))
-		for _, r := range ranges {
-			c.Int(int64(r.First))
-			c.Int(int64(r.Last))
-		}
-		c.BulkString("nodes")
-		nodes := p.Replicas
-		if p.Head != nil {
-			nodes = append([]*topology.Node{p.Head}, nodes...)
-		}
-		c.Array(len(nodes))
-		for _, n := range nodes {
-			replyShardNode(c, n)
-		}
+func keySlot(c *engine.Ctx) { c.Int(int64(slot.Of(c.Args[2]))) }
+
+func countKeysInSlot(c *engine.Ctx) {
+	i, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
 	}
+	if i < 0 || i >= slot.Count {
+		c.Err("ERR Invalid slot")
+		return
+	}
+	c.Int(int64(c.DB.SlotLen(int(i))))
 }
 
-// replyShardNode replies with a node as CLUSTER SHARDS has it. As in Valkey, the zone is told where
-// there is one.
-func replyShardNode(c *engine.Ctx, n *topology.Node) {
-	a, v := &n.About, c.E.Topology()
-	fields := 6
-	for _, more := range []bool{a.Port != 0, a.TLSPort != 0, a.Hostname != "", a.Zone != ""} {
-		if more {
-			fields++
+func getKeysInSlot(c *engine.Ctx) {
+	i, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
+	}
+	n, ok := intArg(c, c.Args[3])
+	if !ok {
+		return
+	}
+	if i < 0 || i >= slot.Count || n < 0 {
+		c.Err("ERR Invalid slot or number of keys")
+		return
+	}
+	at, found := c.Mark(), 0
+	c.DB.SlotKeys(int(i), int(min(n, int64(c.DB.SlotLen(int(i))))), func(e object.Entry) {
+		if !overOutput(c) {
+			c.Bulk(e.Key())
+			found++
 		}
+	})
+	countedArray(c, at, found)
+}
+
+// flushSlot carries out CLUSTER FLUSHSLOT slot [ASYNC|SYNC].
+func flushSlot(c *engine.Ctx) {
+	async := c.E.KS.P.LazyUserFlush
+	i, ok := slotArg(c, c.Args[2])
+	switch {
+	case !ok:
+		return
+	case len(c.Args) > 4:
+		c.Err(errSubcommand(c))
+		return
+	case len(c.Args) == 4 && is(c.Args[3], "async"):
+		async = true
+	case len(c.Args) == 4 && is(c.Args[3], "sync"):
+		async = false
+	case len(c.Args) == 4:
+		c.Err(engine.ErrSyntax)
+		return
 	}
-	c.Map(fields)
-	c.BulkString("id")
-	c.BulkString(string(n.ID))
-	if a.Port != 0 {
-		c.BulkString("port")
-		c.Int(int64(a.Port))
-	}
-	if a.TLSPort != 0 {
-		c.BulkString("tls-port")
-		c.Int(int64(a.TLSPort))
-	}
-	c.BulkString("ip")
-	c.BulkString(a.IP)
-	c.BulkString("endpoint")
-	c.BulkString(c.E.Endpoint(n))
-	if a.Hostname != "" {
-		c.BulkString("hostname")
-		c.BulkString(a.Hostname)
-	}
-	c.BulkString("role")
-	c.BulkString(string(v.RoleOf(n)))
-	c.BulkString("replication-offset")
-	c.Int(c.E.NodeOffset(n))
-	c.BulkString("health")
-	c.BulkString(c.E.NodeHealth(n))
-	if a.Zone != "" {
-		c.BulkString("availability-zone")
-		c.BulkString(a.Zone)
-	}
+	c.Dirty(c.E.FlushSlot(i, async))
+	c.OK()
+}
+
+// errSubcommand returns the error for a number of arguments that a subcommand of CLUSTER does not
+// take, although its arity allows it.
+func errSubcommand(c *engine.Ctx) string {
+	return "ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) +
+		"'. Try CLUSTER HELP."
 }

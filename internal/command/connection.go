@@ -192,6 +192,14 @@ func validName(b []byte) bool {
 }
 
 func selectCmd(c *engine.Ctx) {
+	if oneDatabase(c) {
+		if n, ok := int32Arg(c, c.Args[1]); ok && n == 0 {
+			c.OK()
+		} else if ok {
+			c.Err("ERR SELECT is not allowed in cluster mode")
+		}
+		return
+	}
 	if n, ok := dbArg(c, c.Args[1]); ok {
 		c.E.SelectDB(c.Client, n)
 		c.OK()

@@ -207,6 +207,22 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestReplicaOfInCluster checks that the topology alone says whose replica a node of a cluster is.
+func TestReplicaOfInCluster(t *testing.T) {
+	for text, refused := range map[string]bool{
+		"cluster-enabled yes\nreplicaof host 1":                   true,
+		"replicaof host 1\ncluster-enabled yes":                   true,
+		"replicaof host 1\ncluster-enabled yes\nreplicaof no one": false,
+		"replicaof host 1":                                        false,
+	} {
+		_, err := Parse("f", text)
+		want := "replicaof directive not allowed in cluster mode"
+		if got := err != nil && err.Error() == want; got != refused {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestCompatVersion(t *testing.T) {
 	for _, version := range []string{"8.0.6", "7.2.4", "7.0.15", "6.2.255", "0.0.1"} {
 		c, err := Parse("f", "compat-version "+version)

@@ -26,11 +26,12 @@ type Cluster struct {
 
 	NoFailover       bool
 	FailoverTimeout  int64 // ms, of CLUSTER FAILOVER
+	ValidityFactor   int   // in units of NodeTimeout; 0: any age
 	MigrationBarrier int
 	ReplicasMove     bool
 
 	Databases       int
-	SlotStats       bool
+	SlotStats       SlotStats
 	MigrationLogLen int64
 }
 
@@ -94,9 +95,10 @@ func clusterAnnounceTable() []Directive {
 // clusterServeTable lists what a node serves when, and how shards keep replicas.
 func clusterServeTable() []Directive {
 	return []Directive{
-		later("cluster-replica-validity-factor", "10", 0,
-			"Age of a replica's data up to which it may take over.",
-			integer(0, maxInt, held[int64]("cluster-replica-validity-factor"))).
+		Directive{Name: "cluster-replica-validity-factor", Default: "10",
+			Doc: "Age of a replica's data up to which it may take over.",
+			value: integer(0, maxInt,
+				func(c *Config) *int { return &c.Cluster.ValidityFactor })}.
 			alias("cluster-slave-validity-factor"),
 		Directive{Name: "cluster-replica-no-failover", Default: "no",
 			Doc:   "Never take over by itself.",

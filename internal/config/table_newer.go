@@ -168,7 +168,7 @@ func valkeyClusterTable() []Directive {
 				func(c *Config) *int64 { return &c.Cluster.MigrationLogLen })},
 		{Name: "cluster-slot-stats-enabled", Default: "no",
 			Doc:   "Keep statistics for each slot.",
-			value: yesNo(func(c *Config) *bool { return &c.Cluster.SlotStats })},
+			value: slotStats(func(c *Config) *SlotStats { return &c.Cluster.SlotStats })},
 		later("slot-migration-max-failover-repl-bytes", "0", 0,
 			"Bytes of lag at which a migration may end.",
 			memory(-1, maxLong, held[int64]("slot-migration-max-failover-repl-bytes"))),

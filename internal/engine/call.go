@@ -76,6 +76,9 @@ func (e *Engine) call(c *Ctx) {
 	if e.hot.on {
 		e.noteHot(c, ns, reply)
 	}
+	if e.slotStats != nil && c.slot != 0 {
+		e.noteSlot(c, ns, reply)
+	}
 	e.account(c, ns)
 }
 

@@ -15,6 +15,12 @@ type ClusterNode interface {
 	// Meet joins this node's cluster with that of another node, which listens for clients at port
 	// and for nodes at bus (CLUSTER MEET).
 	Meet(host string, port, bus int, done func(refusal string))
+	// Reset makes this node leave its cluster and begin one of its own, with hard under a new id
+	// (CLUSTER RESET).
+	Reset(hard bool, done func(refusal string))
+	// Failover wants this node, a replica, to become the master of its shard (CLUSTER FAILOVER).
+	// done is called when that is taken up; the promotion comes later, or does not.
+	Failover(mode FailoverMode, done func(refusal string))
 	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
 	// costs an atomic read.
 	Lease() int64
@@ -27,6 +33,17 @@ type ClusterNode interface {
 	// Facts returns what CLUSTER INFO and LINKS tell beside the topology.
 	Facts() ClusterFacts
 }
+
+// FailoverMode is the option of CLUSTER FAILOVER.
+type FailoverMode uint8
+
+// The modes: without one the master holds its clients until the replica has everything. Force is
+// for a master that cannot be reached. Takeover also promotes a replica that is not in sync.
+const (
+	FailoverGraceful FailoverMode = iota
+	FailoverForce
+	FailoverTakeover
+)
 
 // MessageKind says to whom a message of pub/sub goes.
 type MessageKind uint8
@@ -96,7 +113,10 @@ type clusterView struct {
 func (e *Engine) ClusterEnabled() bool { return e.cluster.on }
 
 // Topology returns the installed topology, nil if there is none yet. It must not be changed.
-func (e *Engine) Topology() *topology.View { return e.cluster.view }
+func (e *Engine) Topology() *topology.State { return e.cluster.state }
+
+// ClusterView returns the view of the installed topology, nil if there is none yet.
+func (e *Engine) ClusterView() *topology.View { return e.cluster.view }
 
 // Self returns this node as the installed topology knows it, nil if it does not.
 func (e *Engine) Self() *topology.Node { return e.cluster.self }
@@ -105,11 +125,30 @@ func (e *Engine) Self() *topology.Node { return e.cluster.self }
 func (e *Engine) SelfShard() *topology.Shard { return e.cluster.shard }
 
 // SlotOwner returns the shard that owns a slot, nil if none does.
-func (e *Engine) SlotOwner(i int) *topology.Part {
-	if e.cluster.view == nil {
+func (e *Engine) SlotOwner(i int) *topology.Shard {
+	if p := e.cluster.part(i); p != nil {
+		return p.Shard
+	}
+	return nil
+}
+
+// leads reports whether the node is the master of its shard.
+func (v *clusterView) leads() bool { return v.role == topology.Master }
+
+// ownSlots returns the slots of the node's shard.
+func (v *clusterView) ownSlots() slot.Set {
+	if v.shard == nil {
+		return slot.Set{}
+	}
+	return v.shard.Slots
+}
+
+// part returns the shard that owns a slot, with its nodes, nil if none does.
+func (v *clusterView) part(i int) *topology.Part {
+	if v.view == nil {
 		return nil
 	}
-	return e.cluster.view.Part(i)
+	return v.view.Part(i)
 }
 
 // compute makes the view of a state for a node.

@@ -39,7 +39,7 @@ func (e *Engine) clusterGate(c *Ctx) refusal {
 // There are keys.
 func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node) {
 	n := s.slot.slot()
-	owner := e.SlotOwner(n)
+	owner := e.cluster.part(n)
 	to := headOf(owner)
 	switch {
 	case to == nil:

@@ -6,13 +6,16 @@ import (
 	"godwit/internal/spec"
 )
 
-// slotsChanged makes the gates and the clients follow a new view of the cluster. Commands that were
-// held back come again. Who waits for keys of slots that this node does not serve any more is
-// redirected, and who has subscribed to shard channels of such slots has not any more.
-func (e *Engine) slotsChanged() {
+// slotsChanged makes the gates and the clients follow a new view of the cluster, in which this
+// node's shard has lost slots. Commands that were held back come again. Who waits for keys of slots
+// that this node does not serve any more is redirected, and who has subscribed to shard channels of
+// lost slots has not any more.
+func (e *Engine) slotsChanged(lost *slot.Set) {
 	e.stateChanged()
 	e.redirectWaiters()
-	e.dropShardChannels()
+	if !lost.Empty() {
+		e.dropShardChannels(lost)
+	}
 	e.resumePostponed()
 }
 
@@ -99,7 +102,7 @@ func (e *Engine) judgeWaiter(cl *Client, n int) (verdict, *topology.Node) {
 	if e.cluster.down {
 		return downAll, nil
 	}
-	owner := e.SlotOwner(n)
+	owner := e.cluster.part(n)
 	to := headOf(owner)
 	m := e.cluster.state.Marks[n]
 	switch {

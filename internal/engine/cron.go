@@ -94,6 +94,9 @@ func (e *Engine) Cron() {
 	e.masterCron()
 	e.persistCron()
 	e.replicationCron()
+	if e.cluster.on {
+		e.inSyncCron()
+	}
 	e.shutdownCron()
 	e.failoverCron()
 	e.makeRoom(nil)
@@ -248,6 +251,7 @@ func (e *Engine) ResetStats() {
 	for i := range e.cmds {
 		e.cmds[i] = CommandStats{}
 	}
+	e.resetSlotStats()
 	e.cron.reset(e)
 }
 

@@ -51,8 +51,12 @@
 //	foreign.go          replicas that cannot hold all data
 //	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
-//	replicagone.go      replicas whose connection is gone
 //	cluster.go          the topology of the cluster as the gates and replies need it
+//	clusterpeername.go  how nodes name themselves to each other
+//	clusterlease.go     may this node confirm writes
+//	clusterinsync.go    the replicas that have every confirmed write
+//	clusterreport.go    what a node plays in its shard, and what it tells of its data
+//	replicagone.go      replicas whose connection is gone
 //
 //	watch.go            WATCH
 //	multi.go            the queue of a transaction
@@ -84,6 +88,7 @@
 //
 //	commandlog.go       the logs of slow and large commands
 //	hotkeys.go          which keys cost the most
+//	slotstats.go        what commands cost by the slots of their keys
 //	memory.go           used memory, maxmemory, giving memory back
 //	hugepages.go        when full memory becomes huge pages
 //	tablememory.go      memory of the engine's own tables
@@ -93,6 +98,7 @@
 //	staging.go          large replies on their way to the connection
 //
 //	confirm.go          replies that wait until replicas have the writes
+//	clustersync.go      changing the in-sync set
 //	debugging.go        what DEBUG switches and shows
 //	clusterroute.go     where the keys of a command are in the cluster
 //	clusterverdict.go   redirections and other errors of the cluster
@@ -105,6 +111,7 @@
 //	debugscript.go      the connection of a client that debugs a script
 //	functions.go        the libraries of functions
 //	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
+//	clusterwait.go      commands that wait for other nodes of the cluster
 //	clusterpubsub.go    messages for other nodes, shard channels that leave
 //	clustermoved.go     clients whose slots have left, the state of the cluster
 //	exec.go             a client's command from its arguments to its reply
@@ -126,12 +133,14 @@
 //	synctransfer.go     a replica from a snapshot's moment until it follows the stream
 //	syncfiles.go        replicas that are sent files written before
 //	fullsync.go         snapshots for replicas, and how they are sent
+//	clusterpeer.go      nodes that ask for the stream of their shard
 //	psync.go            SYNC and PSYNC
 //	replicacron.go      pings, timeouts, delays, the end of the backlog
 //	masterattach.go     the client that applies the master's stream
 //	mastersync.go       taking over the master's data set
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
+//	clusterrole.go      the role of a node in its shard
 //	clusterinstall.go   a new topology, and what follows from it
 //	clusterfacts.go     what replies tell of nodes beside the topology
 //	shutdown.go         the data set at the end of the server

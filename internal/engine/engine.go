@@ -107,6 +107,9 @@ type Engine struct {
 	ending   shutdownWait
 	failover failoverState
 	cluster  clustering
+	lease    lease
+	inSync   inSync
+	shard    shardRole
 	errs     map[string]int64
 	// masterErrors and applied are of the commands of the master.
 	masterErrors masterErrors
@@ -121,6 +124,7 @@ type Engine struct {
 	access       access
 	large        commandLogs
 	hot          hotKeys
+	slotStats    slotCounters
 	prefetch     prefetch
 	waiters      atomic.Int32 // of the executor
 	between      *sync.Cond   // over mu: a busy script is over

@@ -173,6 +173,7 @@ func (e *Engine) queue(c *Ctx) {
 	flags := e.table.callFlags(c)
 	if c.slot != 0 {
 		m.route(c)
+		e.noteQueued(c)
 	}
 	m.any |= flags
 	m.all &= flags

@@ -97,6 +97,9 @@ func (e *Engine) stateGates(c *Ctx, flags spec.Flag) refusal {
 	// Half a data set is not served.
 	case e.loading.refuses(flags):
 		return ErrLoading
+	// Only a master with a lease knows that nobody else takes writes.
+	case e.cluster.on && e.leaseRefuses(cl, flags):
+		return ErrClusterDown
 	// A busy script is in the middle of its unit.
 	case e.script.run != nil && !cmd.Is(spec.AllowBusy):
 		return refusal(e.BusyText())
@@ -199,6 +202,9 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 		return refusal(e.diskError())
 	case cmd.Is(spec.Write) && !obeyed && e.lacksReplicas():
 		return ErrNoReplicas
+	// One that has written finishes what it began. Its reply will show whether the lease lasted.
+	case e.cluster.on && !obeyed && e.leaseRefuses(r.caller, cmd.Flags) && !r.wrote:
+		return ErrClusterDown
 	// One that has written may finish what it began.
 	case r.oom && !r.wrote && cmd.Is(spec.DenyOOM):
 		return ErrOOM

@@ -37,6 +37,9 @@ func (e *Engine) connectMaster() {
 		KeepLimit: e.keepLimit(), MaxRecord: e.MasterInputLimit(),
 		Timeout: timeout, e: e, master: m, began: e.Steady(), Close: func() {},
 	}
+	if e.cluster.on {
+		a.Hello.Peer = e.ownPeer().String()
+	}
 	if m.cached {
 		a.Hello.ID, a.Hello.Offset = e.repl.id, e.Feed.Offset()
 	}

@@ -41,6 +41,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.syncClock()
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
 	e.KS.A.Guard()
+	e.configureSlotStats()
 	if e.huge.off = !arena.HugePagesOffered(); !e.huge.off && cfg.DisableTHP {
 		arena.RefuseHugePages()
 	}

@@ -193,14 +193,6 @@ func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Ke
 	return ks
 }
 
-// tableFits reports whether a table of so many bytes fits into what maxmemory leaves, with a little
-// for what is in use outside the arena. A full cache would evict for a larger table, and be over
-// its limit until the old one is gone.
-func (ks *Keyspace) tableFits(bytes int) bool {
-	limit := ks.P.MaxMemory
-	return limit == 0 || ks.A.Used()-ks.Heap.FrozenBytes()+int64(bytes) <= limit-limit/16
-}
-
 // match compares keys for the store. A nil key stands for the one that a lookup by hash seeks.
 func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	e := object.View(ks.A, r)

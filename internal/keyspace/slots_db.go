@@ -39,6 +39,24 @@ func (db *DB) SlotKeys(i, n int, emit func(e object.Entry)) {
 	db.store.resized()
 }
 
+// ScanSlot is Scan for the keys of a slot, with a cursor of its own.
+func (db *DB) ScanSlot(
+	i int, cursor uint64, emit func(e object.Entry, due bool),
+) (next uint64) {
+	t := db.store.slots
+	if t == nil || db.ks.visible != nil && !db.ks.visible.Has(i) {
+		return 0
+	}
+	d := t.at(i)
+	next = d.Scan(cursor, func(r arena.Ref) {
+		e := object.View(db.ks.A, r)
+		emit(e, db.due(e))
+	})
+	t.resized(i, d)
+	db.store.resized()
+	return next
+}
+
 // slotFreedAtOnce is how many keys a slot may have to be freed at once.
 const slotFreedAtOnce = 64
 

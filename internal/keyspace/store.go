@@ -49,6 +49,14 @@ func (ks *Keyspace) newStore() *store {
 	return s
 }
 
+// tableFits reports whether a table of so many bytes fits into what maxmemory leaves, with a little
+// for what is in use outside the arena. A full cache would evict for a larger table, and be over
+// its limit until the old one is gone.
+func (ks *Keyspace) tableFits(bytes int) bool {
+	limit := ks.P.MaxMemory
+	return limit == 0 || ks.A.Used()-ks.Heap.FrozenBytes()+int64(bytes) <= limit-limit/16
+}
+
 // of returns the dict that holds the keys with the hash. It may be one that stays empty: insert
 // knows better.
 func (s *store) of(h uint64) *dict.Dict {

@@ -22,6 +22,16 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestTagOf checks that each slot has a tag.
+func TestTagOf(t *testing.T) {
+	for i := range Count {
+		tag := TagOf(i)
+		if Of([]byte(tag)) != i || Of([]byte("x{"+tag+"}y")) != i {
+			t.Errorf("%q is not in slot %d", tag, i)
+		}
+	}
+}
+
 // TestCRC16 compares the table-driven checksum with the definition.
 func TestCRC16(t *testing.T) {
 	rng := testseed.Rand(t)

@@ -18,8 +18,15 @@ type stranger struct {
 	addr string
 }
 
+// caller is who has opened a link, and what for. Of each there is one link at most.
+type caller struct {
+	node  string
+	visit bool
+}
+
 // inbox is an incoming link.
 type inbox struct {
+	caller
 	conn    net.Conn
 	peer    Peer
 	created time.Time
@@ -130,7 +137,8 @@ func (b *Bus) serve(s *stranger) {
 	var in *inbox
 	_, err := answer(conn, *b.secret.Load(), us, func(h *hello) error {
 		in = &inbox{conn: conn, created: time.Now(), ended: make(chan struct{}),
-			peer: Peer{h.node, s.addr, min(h.protocol, Protocol)}}
+			peer: Peer{h.node, s.addr, localHost(conn), min(h.protocol, Protocol)}}
+		in.caller = caller{h.node, h.visit}
 		return b.enter(s, in, us.node)
 	})
 	if in != nil {
@@ -150,28 +158,27 @@ func (b *Bus) serve(s *stranger) {
 	_ = b.read(in.peer, conn, &in.bytes)
 }
 
-// enter makes a stranger an incoming link, the only one of its node: it would not open another one
-// if the old one still worked.
+// enter makes a stranger an incoming link, the only one of its caller: that would not open another
+// one if the old one still worked.
 func (b *Bus) enter(s *stranger, in *inbox, self string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.remove(s)
-	node := in.peer.Node
 	switch {
 	case b.closed:
 		return errClosed
 	case b.self != self:
 		return errors.New("this node has just become another one")
-	case node == self:
-		return fmt.Errorf("both nodes have the id %s", node)
-	case b.incoming[node] == nil && len(b.incoming) >= maxIncoming:
+	case in.node == self:
+		return fmt.Errorf("both nodes have the id %s", in.node)
+	case b.incoming[in.caller] == nil && len(b.incoming) >= maxIncoming:
 		return errors.New("too many links")
 	}
-	if old := b.incoming[node]; old != nil {
+	if old := b.incoming[in.caller]; old != nil {
 		old.conn.Close()
 		in.before = old
 	}
-	b.incoming[node] = in
+	b.incoming[in.caller] = in
 	return nil
 }
 
@@ -193,8 +200,8 @@ func (b *Bus) drop(s *stranger) {
 func (b *Bus) leave(in *inbox) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.incoming[in.peer.Node] == in {
-		delete(b.incoming, in.peer.Node)
+	if b.incoming[in.caller] == in {
+		delete(b.incoming, in.caller)
 	}
 }
 

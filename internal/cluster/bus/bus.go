@@ -62,6 +62,7 @@ const Bulk Kind = 128
 type Peer struct {
 	Node     string // its id, 40 hexadecimal digits
 	Addr     string // the socket's, host:port
+	Local    string // this side's host, as the socket has it
 	Protocol int    // of the link
 }
 
@@ -97,11 +98,11 @@ type Bus struct {
 	stats   counters
 
 	mu        sync.Mutex
-	self      string            // this node's id
-	peers     map[string]*peer  // by node
-	visits    map[string]*peer  // by address
-	incoming  map[string]*inbox // by node
-	strangers []*stranger       // oldest first
+	self      string           // this node's id
+	peers     map[string]*peer // by node
+	visits    map[string]*peer // by address
+	incoming  map[caller]*inbox
+	strangers []*stranger // oldest first
 	listeners map[net.Listener]bool
 	closed    bool
 }
@@ -125,7 +126,7 @@ const (
 // New returns a bus of a node. It has no links and listens nowhere yet.
 func New(self string, o Options) *Bus {
 	b := &Bus{o: o, self: self, peers: map[string]*peer{}, visits: map[string]*peer{},
-		incoming: map[string]*inbox{}, listeners: map[net.Listener]bool{}}
+		incoming: map[caller]*inbox{}, listeners: map[net.Listener]bool{}}
 	b.quiet.log = o.Log
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.SetSecret("")
@@ -242,11 +243,26 @@ func (b *Bus) Send(node string, kind Kind, payload []byte) bool {
 	if p := b.peers[node]; p != nil {
 		return p.push(kind, payload)
 	}
-	if in := b.incoming[node]; in != nil {
+	if in := b.from(node); in != nil {
 		return b.reply(in, message{kind, payload})
 	}
 	b.stats.dropped.Add(1)
 	return false
+}
+
+// Has reports whether a node has opened a link to this one.
+func (b *Bus) Has(node string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.from(node) != nil
+}
+
+// from returns a link that a node has opened, nil if there is none.
+func (b *Bus) from(node string) *inbox {
+	if in := b.incoming[caller{node, false}]; in != nil {
+		return in
+	}
+	return b.incoming[caller{node, true}]
 }
 
 // Visit queues a message for whoever listens at an address (host:port). It reports false if the
@@ -270,6 +286,16 @@ func (b *Bus) Visit(addr string, kind Kind, payload []byte) bool {
 		return true
 	}
 	return v.push(kind, payload)
+}
+
+// Cut closes the links that a node has opened: what it says makes no sense.
+func (b *Bus) Cut(node string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for in := b.from(node); in != nil; in = b.from(node) {
+		in.conn.Close()
+		delete(b.incoming, in.caller)
+	}
 }
 
 // Broadcast queues a message for the peers that want returns true for, nil for all. It returns how

@@ -23,28 +23,36 @@ const (
 
 // hello is what a side tells of itself before it proves anything.
 //
-//	nonce[32] │ protocol u16 │ node[40] │ more, of newer versions
+//	nonce[32] │ protocol u16 │ flags u8 │ node[40] │ more, of newer versions
 type hello struct {
 	nonce    [nonceLen]byte
 	protocol int
+	visit    bool // the link is to an address, not to a known node
 	node     string
 }
+
+const flagVisit = 1
 
 func (h *hello) encode() []byte {
 	buf := append([]byte(nil), h.nonce[:]...)
 	buf = binary.BigEndian.AppendUint16(buf, uint16(h.protocol))
-	return append(buf, h.node...)
+	flags := byte(0)
+	if h.visit {
+		flags = flagVisit
+	}
+	return append(append(buf, flags), h.node...)
 }
 
 var errHello = errors.New("malformed hello")
 
 func decodeHello(buf []byte) (*hello, error) {
-	if len(buf) < nonceLen+2+idLen {
+	if len(buf) < nonceLen+3+idLen {
 		return nil, errHello
 	}
 	h := &hello{nonce: [nonceLen]byte(buf),
 		protocol: int(binary.BigEndian.Uint16(buf[nonceLen:])),
-		node:     string(buf[nonceLen+2:][:idLen])}
+		visit:    buf[nonceLen+2]&flagVisit != 0,
+		node:     string(buf[nonceLen+3:][:idLen])}
 	if !isID(h.node) {
 		return nil, fmt.Errorf("%w: node %q", errHello, h.node)
 	}

@@ -109,3 +109,9 @@ func (c countReader) Read(p []byte) (int, error) {
 	c.stats.bytesIn.Add(uint64(n))
 	return n, err
 }
+
+// localHost returns this side's address of a connection.
+func localHost(conn net.Conn) string {
+	host, _, _ := net.SplitHostPort(conn.LocalAddr().String())
+	return host
+}

@@ -144,7 +144,8 @@ func (p *peer) session() error {
 	serial := p.serial
 	p.mu.Unlock()
 	b := p.bus
-	conn, them, err := b.open(p.ctx, p.addr, &hello{node: b.Self()}, func(h *hello) error {
+	us := &hello{node: b.Self(), visit: p.node == ""}
+	conn, them, err := b.open(p.ctx, p.addr, us, func(h *hello) error {
 		if h.node != p.node && p.node != "" {
 			return fmt.Errorf("another node answers there: %s", h.node)
 		}
@@ -167,7 +168,8 @@ func (p *peer) session() error {
 	b.running.Go(func() {
 		defer crash.Guard("answers of another node")()
 		defer close(ended)
-		_ = b.read(Peer{them.node, p.addr, min(them.protocol, Protocol)}, conn, nil)
+		_ = b.read(Peer{them.node, p.addr, localHost(conn), min(them.protocol, Protocol)}, conn,
+			nil)
 	})
 	idle := time.Duration(0)
 	if p.node == "" {

@@ -60,8 +60,8 @@ func (b *Bus) Links() (list []Link) {
 			list = append(list, l)
 		}
 	}
-	for node, in := range b.incoming {
-		list = append(list, Link{Node: node, Addr: in.peer.Addr, Created: in.created,
+	for who, in := range b.incoming {
+		list = append(list, Link{Node: who.node, Addr: in.peer.Addr, Created: in.created,
 			Bytes: in.bytes.Load()})
 	}
 	return list

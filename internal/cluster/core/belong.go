@@ -20,9 +20,19 @@ func (n *Node) member() {
 		}
 	case me.Boot != n.meta.Boot && !n.cfg.Debug.ForgetsRestart:
 		ask[topology.Started](n, topology.Started{Node: me.ID, Boot: n.meta.Boot})
-	case me.About != n.cfg.About:
-		ask[topology.Tell](n, topology.Tell{Node: me.ID, About: n.cfg.About})
+	case me.About != n.announced():
+		ask[topology.Tell](n, topology.Tell{Node: me.ID, About: n.announced()})
 	}
+}
+
+// announced returns what the node tells of itself. An IP address that it does not know stays what
+// it was: after a restart it is yet to be learnt.
+func (n *Node) announced() topology.About {
+	a := n.cfg.About
+	if me := n.state.Nodes[n.meta.Node]; a.IP == "" && me != nil {
+		a.IP = me.About.IP
+	}
+	return a
 }
 
 // ask opens a request of the node's own, unless one of the kind is open.

@@ -12,7 +12,8 @@ type Time = int64
 
 // Config is what a node is made of.
 type Config struct {
-	// About is what the node tells of itself. SetAbout changes it.
+	// About is what the node tells of itself. SetAbout changes it. Without an IP address the one
+	// that the state has stays.
 	About topology.About
 	// Timeout is cluster-node-timeout, for a cluster that this node founds. A cluster's timeout is
 	// part of its state.

@@ -44,6 +44,7 @@ func (n *Node) applied() uint64 { return n.state.Index }
 func (n *Node) settle() {
 	for i := 0; n.down == nil && i < 8; i++ {
 		n.drive()
+		n.campaign()
 		n.member()
 		n.lead.duties(n)
 		n.serveRequests()
@@ -52,6 +53,18 @@ func (n *Node) settle() {
 		if n.down != nil || !n.raft.HasReady() {
 			break
 		}
+	}
+}
+
+// campaign makes the only voter lead at once after its start: there is nobody to wait for.
+func (n *Node) campaign() {
+	if n.campaigned || n.down != nil {
+		return
+	}
+	n.campaigned = true
+	if v := n.conf.GetVoters(); len(v) == 1 && v[0] == n.meta.Raft {
+		n.guard(n.raft.Campaign)
+		n.drive()
 	}
 }
 
@@ -190,6 +203,10 @@ func (n *Node) apply(list []*raftpb.Entry) {
 	}
 	state := n.state.Clone()
 	for _, e := range list {
+		if e.GetType() == raftpb.EntryConfChangeV2 {
+			n.state = state // raft may want a snapshot in between
+			state = state.Clone()
+		}
 		if err := n.applyEntry(state, e); err != nil {
 			n.halt(fmt.Errorf("entry %d: %w", e.GetIndex(), err))
 			return
@@ -206,7 +223,11 @@ func (n *Node) applyEntry(state *topology.State, e *raftpb.Entry) error {
 		if err := proto.Unmarshal(e.GetData(), cc); err != nil {
 			return err
 		}
-		n.conf = raftpb.EnsureConfState(n.raft.ApplyConfChange(cc))
+		conf := raftpb.EnsureConfState(n.raft.ApplyConfChange(cc))
+		n.conf, n.state = conf, state
+		state.Skip(e.GetIndex())
+		n.appliedTerm = e.GetTerm()
+		return nil
 	case raftpb.EntryNormal:
 		if len(e.GetData()) == 0 {
 			break // a new leader's first

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"slices"
 	"strconv"
 
 	"godwit/internal/cluster/topology"
@@ -18,7 +17,16 @@ func (l *leader) duties(n *Node) {
 	if !l.ready(n) || n.lead != l {
 		return
 	}
-	for _, duty := range []func(*Node){l.members, l.failures, l.shards, l.requests, l.loose} {
+	// Most is looked at when the state has changed, and from time to time. Promotions and requests
+	// also wait for reports.
+	duties := []func(*Node){l.requests}
+	if n.now >= l.next || l.seen != n.state {
+		l.next, l.seen = n.now+n.timeout()/ticksPerTimeout, n.state
+		duties = []func(*Node){l.members, l.failures, l.shards, l.requests, l.loose}
+	} else if len(l.vacant)+len(l.wishes) > 0 {
+		duties = []func(*Node){l.shards, l.requests}
+	}
+	for _, duty := range duties {
 		duty(n)
 		if n.lead != l || n.down != nil {
 			return
@@ -172,14 +180,4 @@ func allowed(op topology.Op, from topology.NodeID) bool {
 		return a.Node == from
 	}
 	return true
-}
-
-// sorted returns the keys of a map in ascending order.
-func sorted[K ~string, V any](m map[K]V) []K {
-	list := make([]K, 0, len(m))
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list
 }

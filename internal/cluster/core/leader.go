@@ -24,6 +24,8 @@ type leader struct {
 	wishes map[topology.ShardID]*wish
 	vacant map[topology.ShardID]Time // since when a shard has no master
 	round  round
+	next   Time            // when all duties are looked at again
+	seen   *topology.State // when they were last
 	// tried says when a duty may propose the same again.
 	tried map[string]Time
 	open  map[topology.NodeID]map[uint64]Time // requests in the log, until when they may be there
@@ -34,6 +36,7 @@ type leader struct {
 
 // peer is what the leader knows of a node, itself included.
 type peer struct {
+	raft     uint64 // its id in the Raft group
 	heard    Time   // when its last ping came
 	at       Time   // of that ping, by the node's clock
 	leaseEnd Time   // by the leader's clock, 0: it has none of this leader
@@ -81,11 +84,16 @@ func (l *leader) grace(n *Node) Time {
 	return d + d/marginParts
 }
 
-// peer returns what is known of a node.
-func (l *leader) peer(id topology.NodeID) *peer {
+// peer returns what is known of a node. Of one that was admitted again nothing is, but that it may
+// hold a lease from before.
+func (l *leader) peer(id topology.NodeID, raft uint64) *peer {
 	p := l.peers[id]
-	if p == nil {
-		p = &peer{}
+	if p == nil || p.raft != raft {
+		old := p
+		p = &peer{raft: raft}
+		if old != nil {
+			p.leaseEnd = old.leaseEnd
+		}
 		l.peers[id] = p
 	}
 	return p
@@ -118,7 +126,7 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	if l == nil || node == nil || node.Raft != p.raft {
 		return
 	}
-	peer := l.peer(from)
+	peer := l.peer(from, p.raft)
 	if p.boot < peer.boot || p.boot == peer.boot && p.at < peer.at {
 		return // from an earlier life, or overtaken
 	}
@@ -189,7 +197,8 @@ func (l *leader) answer(n *Node, through passed) {
 		answer := &pong{to: p.raft, boot: p.boot, at: p.at}
 		if l.grants(n, id, p) {
 			answer.granted, answer.length, answer.index = true, n.leaseLength(), through.index
-			l.peer(id).leaseEnd = max(l.peer(id).leaseEnd, p.came+n.leaseLength())
+			peer := l.peer(id, p.raft)
+			peer.leaseEnd = max(peer.leaseEnd, p.came+n.leaseLength())
 		}
 		if id == n.meta.Node {
 			n.ponged(answer)
@@ -205,7 +214,8 @@ func (l *leader) grants(n *Node, id topology.NodeID, p *ping) bool {
 		return false
 	}
 	node, sh := n.state.Nodes[id], n.state.ShardOf(id)
-	return node != nil && node.Raft == p.raft && sh.Master == id && p.local.Whole &&
+	return node != nil && node.Raft == p.raft && sh.Master == id &&
+		(p.local.Whole || l.forlorn(n, sh, id)) &&
 		(node.Boot == p.boot || n.cfg.Debug.ForgetsRestart)
 }
 

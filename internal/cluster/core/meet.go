@@ -80,7 +80,7 @@ func (n *Node) meeting(req uint64) *meeting {
 
 // self returns what the node says of itself.
 func (n *Node) self() about {
-	a := about{node: n.meta.Node, about: n.cfg.About, boot: n.meta.Boot,
+	a := about{node: n.meta.Node, about: n.announced(), boot: n.meta.Boot,
 		alone: len(n.state.Nodes) == 1, applied: n.applied()}
 	if sh := n.state.ShardOf(n.meta.Node); sh != nil {
 		a.shard, a.slots, a.epoch = sh.ID, sh.Slots, sh.Epoch
@@ -106,7 +106,7 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 	known := n.state.Nodes[b.node]
 	switch {
 	case b.node == n.meta.Node:
-		if cluster == n.meta.Cluster && b.about.about.Address == n.cfg.About.Address {
+		if cluster == n.meta.Cluster && b.about.about.Address == n.announced().Address {
 			n.met(m, "")
 		} else {
 			n.met(m, errTwin)

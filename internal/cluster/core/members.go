@@ -126,11 +126,11 @@ func (l *leader) change(n *Node, what raftpb.ConfChangeType, id uint64) {
 func (l *leader) welcome(n *Node, progress map[uint64]tracker.Progress) {
 	for _, id := range n.state.NodeIDs() {
 		node := n.state.Nodes[id]
+		peer := l.peer(id, node.Raft)
 		p, ok := progress[node.Raft]
 		if !ok || p.Match > 0 || id == n.meta.Node {
 			continue
 		}
-		peer := l.peer(id)
 		if peer.heard > 0 || n.now < peer.welcomed+n.timeout()/pingsPerTimeout {
 			continue
 		}
@@ -187,7 +187,7 @@ func (n *Node) slept(gap Time) {
 // declined removes a node that was admitted but does not come.
 func (l *leader) declined(n *Node, from topology.NodeID, b *raftIDBody) {
 	node := n.state.Nodes[from]
-	if !l.ready(n) || node == nil || node.Raft != b.raft || l.peer(from).heard > 0 {
+	if !l.ready(n) || node == nil || node.Raft != b.raft || l.peer(from, b.raft).heard > 0 {
 		return
 	}
 	if l.once(n, "declined "+string(from)) {

@@ -47,7 +47,9 @@ type Node struct {
 	meetings []*meeting      // ascending by number
 	offers   map[string]Time // clusters that may welcome this node, until when
 	leaving  *leaving
-	turn     int // of anyone
+	// campaigned says that the node has looked, after its start, whether it is the only voter.
+	campaigned bool
+	turn       int // of anyone
 }
 
 // New starts a node from what storage has. A node of which nothing is saved founds a cluster of

@@ -125,7 +125,7 @@ func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raf
 	}
 	node, err := raft.NewRawNode(&raft.Config{
 		ID: n.meta.Raft, ElectionTick: electionTicks, HeartbeatTick: heartbeatTicks,
-		Storage: n.log, Applied: snapshot.GetMetadata().GetIndex(),
+		Storage: memory{n.log, n}, Applied: snapshot.GetMetadata().GetIndex(),
 		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 64, MaxCommittedSizePerReady: 4 << 20,
 		MaxUncommittedEntriesSize: 16 << 20,
 		CheckQuorum:               true, PreVote: true, DisableProposalForwarding: true,
@@ -138,10 +138,24 @@ func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raf
 	n.names, n.lead, n.lease, n.install = map[uint64]topology.NodeID{}, nil, lease{}, 0
 	n.learnNames()
 	n.appliedTerm = snapshot.GetMetadata().GetTerm()
-	if v := n.conf.GetVoters(); len(v) == 1 && v[0] == n.meta.Raft && len(entries) == 0 {
-		return node.Campaign() // there is nobody to wait for
-	}
+	n.campaigned = false
 	return nil
+}
+
+// memory is raft's view of the log: the entries in memory, and a snapshot made when it wants one. A
+// node that was admitted later than the last saved snapshot needs a newer one.
+type memory struct {
+	*raft.MemoryStorage
+	n *Node
+}
+
+// Snapshot implements raft.Storage.
+func (m memory) Snapshot() (*raftpb.Snapshot, error) {
+	term, err := m.Term(m.n.applied())
+	if err != nil {
+		return nil, raft.ErrSnapshotTemporarilyUnavailable
+	}
+	return newSnapshot(m.n.state, term, m.n.conf), nil
 }
 
 func (m *meta) encode() []byte {

@@ -12,6 +12,7 @@ type Status struct {
 	ID      topology.NodeID
 	Raft    uint64 // its own id in the Raft group
 	Cluster string
+	Boot    uint64 // counts its starts
 	Role    string // leader, follower, candidate or learner; down when it takes part no more
 	Term    uint64
 	Leader  topology.NodeID // "" if none is known
@@ -25,8 +26,8 @@ type Status struct {
 // Status returns what there is to show of the log.
 func (n *Node) Status() Status {
 	b := n.raft.BasicStatus()
-	s := Status{ID: n.meta.Node, Raft: n.meta.Raft, Cluster: n.meta.Cluster, Role: "follower",
-		Term: b.GetTerm(), Commit: b.GetCommit(), Applied: n.applied()}
+	s := Status{ID: n.meta.Node, Raft: n.meta.Raft, Cluster: n.meta.Cluster, Boot: n.meta.Boot,
+		Role: "follower", Term: b.GetTerm(), Commit: b.GetCommit(), Applied: n.applied()}
 	for _, id := range n.conf.GetVoters() {
 		s.Voters = append(s.Voters, n.names[id])
 	}
