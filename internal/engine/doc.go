@@ -141,6 +141,7 @@
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
 //	clusterrole.go      the role of a node in its shard
+//	clusterstray.go     keys of slots that other shards own
 //	clusterinstall.go   a new topology, and what follows from it
 //	clusterfacts.go     what replies tell of nodes beside the topology
 //	shutdown.go         the data set at the end of the server
