@@ -143,6 +143,7 @@
 //	clusterrole.go      the role of a node in its shard
 //	clusterstray.go     keys of slots that other shards own
 //	clusterinstall.go   a new topology, and what follows from it
+//	clusterfacts.go     what replies tell of nodes beside the topology
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation
