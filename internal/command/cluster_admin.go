@@ -155,10 +155,7 @@ func replicateNoOne(c *engine.Ctx, me topology.NodeID) {
 // leftEmpty replies after a change that leaves this node without data.
 func leftEmpty(c *engine.Ctx, refusal string) {
 	if refusal == "" {
-		for i := range c.E.KS.Databases() {
-			c.E.FlushDB(c.E.KS.DB(i), c.E.KS.P.LazyUserFlush)
-		}
-		c.E.InvalidateAll()
+		c.E.EmptyData()
 	}
 	okOrRefusal(c, refusal)
 }

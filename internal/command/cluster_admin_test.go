@@ -13,7 +13,9 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/object"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/resp/client"
+	"godwit/internal/slot"
 	"godwit/internal/testserver"
 )
 
@@ -284,6 +286,35 @@ func TestSetSlotChecksKeys(t *testing.T) {
 	require.Equal(t, "(error) "+refusal[1:len(refusal)-2], m.run(t, give))
 }
 
+// TestSetSlotLags gives a slot away that has moved, which this node does not know yet: redis-cli
+// tells the new owner first.
+func TestSetSlotLags(t *testing.T) {
+	m := newClustered(t, 2)
+	require.Equal(t, "OK", m.run(t, "CLUSTER ADDSLOTSRANGE 0 16383"))
+	move := topology.Op{Do: topology.Move{Slots: slot.SetOf(slot.Range{First: 5, Last: 5}),
+		To: topology.NodeID(nodeName(1))}}
+	m.log = m.log.Clone()
+	for _, op := range append(m.log.Before(move), move) {
+		require.Empty(t, m.log.Apply(m.log.Index+1, op))
+	}
+	require.Equal(t, "OK", m.run(t, "CLUSTER SETSLOT 5 NODE "+nodeName(1)))
+}
+
+// TestClusterLeavesData lets a replica leave its shard, without the keys, and tells the log so.
+func TestClusterLeavesData(t *testing.T) {
+	for _, leave := range []string{"REPLICATE NO ONE", "RESET"} {
+		m := newClustered(t, 2)
+		require.Equal(t, "OK", m.run(t, "CLUSTER REPLICATE "+nodeName(1)))
+		m.e.Enter()
+		m.e.KS.DB(0).Set([]byte("foo"), object.RawValue([]byte("1")), 0)
+		log := propagationtest.Attach(&m.e.Feed)
+		m.e.Leave()
+		require.Equal(t, "OK", m.run(t, "CLUSTER "+leave))
+		require.Equal(t, "(integer) 0", m.run(t, "DBSIZE"))
+		require.Equal(t, []string{"0 FLUSHALL"}, log.Units())
+	}
+}
+
 // TestClusterTransaction runs commands that wait in MULTI, as redis-cli's fix does.
 func TestClusterTransaction(t *testing.T) {
 	m := newClustered(t, 1)
@@ -313,5 +344,18 @@ func TestClusterTransaction(t *testing.T) {
 	require.Equal(t, "-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n", string(m.c.W.Buf))
 	require.False(t, m.c.InMulti())
 	m.settle() // the answer comes too late
+	require.Equal(t, "PONG", m.run(t, "PING"))
+
+	require.Equal(t, "OK", m.run(t, "MULTI"))
+	require.Equal(t, "QUEUED", m.run(t, "CLUSTER ADDSLOTS 8"))
+	require.Equal(t, "QUEUED", m.run(t, "CLUSTER ADDSLOTS 9"))
+	m.exec(argvOf("EXEC"))
+	m.e.Enter()
+	m.e.Forget(m.c)
+	m.c = m.e.NewClient(nil)
+	m.e.Leave()
+	m.settle()
+	require.True(t, m.log.ShardOf(m.self).Slots.Has(8))
+	require.False(t, m.log.ShardOf(m.self).Slots.Has(9))
 	require.Equal(t, "PONG", m.run(t, "PING"))
 }
