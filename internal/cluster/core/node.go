@@ -33,6 +33,7 @@ type Node struct {
 	log         *raft.MemoryStorage // the entries behind the last snapshot
 	conf        *raftpb.ConfState   // raft's members
 	snapped     uint64              // the index of the last snapshot
+	leads       uint64              // the raft id of the leader, 0: none is known
 	appliedTerm uint64              // of the last applied entry
 	state       *topology.State     // after it; handed out, so never changed
 	shown       *topology.State     // of the last Output
@@ -77,7 +78,8 @@ func New(now Time, cfg Config) (*Node, error) {
 // ID returns the node's id. Only Reset changes it.
 func (n *Node) ID() topology.NodeID { return n.meta.Node }
 
-// Tick lets time pass. It is to be called at least every eightieth of the node timeout.
+// Tick lets time pass. It is to be called at least every eightieth of the node timeout, and every
+// 20 ms while the node's shard has no master.
 func (n *Node) Tick(now Time) {
 	if n.begin(now) {
 		n.settle()

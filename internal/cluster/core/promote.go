@@ -119,7 +119,7 @@ func (l *leader) promote(n *Node, sh *topology.Shard, w *wish) {
 			return
 		}
 		choice = w.node
-	} else if l.heardAll(n, sh) || n.now-since > n.timeout()/2 {
+	} else if l.heardAll(n, sh) || n.now-since > n.timeout()/4 {
 		choice = l.best(n, sh)
 	}
 	if choice == "" || !l.once(n, "promote "+string(sh.ID)) {

@@ -36,6 +36,10 @@ func TestSeeds(t *testing.T) {
 		sum.Confirmed += r.Stats.Confirmed
 		sum.Promotions += r.Stats.Promotions
 		sum.Crashes += r.Stats.Crashes
+		sum.Joins += r.Stats.Joins
+		sum.Moves += r.Stats.Moves
+		sum.Migrations += r.Stats.Migrations
+		sum.Elections += r.Stats.Elections
 	}
 	t.Logf("%+v", sum)
 }
