@@ -18,8 +18,8 @@ import (
 )
 
 // TestChaos kills, stops and cuts off nodes at random while clients write and read. No acknowledged
-// write may be lost, and the histories of single keys must be linearizable. Redis and Valkey promise
-// neither: what they do is shown.
+// write may be lost, and the histories of single keys must be linearizable. Redis and Valkey
+// promise neither: what they do is shown.
 func TestChaos(t *testing.T) {
 	takesLong(t)
 	each(t, func(t *testing.T, k testserver.Kind) {
@@ -131,7 +131,8 @@ func TestModel(t *testing.T) {
 	} {
 		require.Equal(t, porcupine.Illegal, (&history{ops: ops}).check(), name)
 	}
-	good := &history{ops: []porcupine.Operation{op(1, 0, 1, "a", ""), op(2, 2, math.MaxInt64, "b", ""),
-		op(3, 3, 4, "", "a"), op(3, 5, 6, "", "b"), op(4, 7, math.MaxInt64, "c", "")}}
+	good := &history{ops: []porcupine.Operation{op(1, 0, 1, "a", ""),
+		op(2, 2, math.MaxInt64, "b", ""), op(3, 3, 4, "", "a"), op(3, 5, 6, "", "b"),
+		op(4, 7, math.MaxInt64, "c", "")}}
 	require.Equal(t, porcupine.Ok, good.check())
 }

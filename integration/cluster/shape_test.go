@@ -112,7 +112,8 @@ var own = regexp.MustCompile(`_epoch$|_stats_|_exceeded$`)
 func shapeOfInfo(t *testing.T, c *testserver.Cluster, i int) (lines []string) {
 	info := testserver.Info(ask(t, c, i, "CLUSTER", "INFO").Text())
 	known := strings.Fields(`cluster_state cluster_slots_assigned cluster_slots_ok
-		cluster_slots_pfail cluster_slots_fail cluster_known_nodes cluster_size cluster_current_epoch cluster_my_epoch
+		cluster_slots_pfail cluster_slots_fail cluster_known_nodes cluster_size
+		cluster_current_epoch cluster_my_epoch
 		cluster_stats_messages_sent cluster_stats_messages_received
 		total_cluster_links_buffer_limit_exceeded`)
 	for _, name := range known {
@@ -137,7 +138,8 @@ func shapeOfLinks(t *testing.T, c *testserver.Cluster, i int) []string {
 		require.Contains(t, []string{"to", "from"}, m["direction"].Text())
 		require.NotNil(t, c.Node(m["node"].Text()), "%s", l)
 		require.Regexp(t, `^r?w?$`, m["events"].Text())
-		for _, number := range []string{"create-time", "send-buffer-allocated", "send-buffer-used"} {
+		for _, number := range []string{"create-time", "send-buffer-allocated",
+			"send-buffer-used"} {
 			require.Equal(t, client.Int, m[number].Kind, "%s", l)
 		}
 		if first == nil {

@@ -121,6 +121,7 @@ func (e *Engine) resumeCtx(w *waiter) *Ctx {
 func (e *Engine) endWait(w *waiter) {
 	cl := w.client
 	e.forgetWait(cl)
+	e.endMulti(cl) // of an EXEC that has waited, however that ends
 	e.commandDone(cl)
 	e.discard.Reset()
 	if e.Cfg.MaxmemoryClients != 0 {

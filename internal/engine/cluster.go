@@ -15,6 +15,9 @@ type ClusterNode interface {
 	// Meet joins this node's cluster with that of another node, which listens for clients at port
 	// and for nodes at bus (CLUSTER MEET).
 	Meet(host string, port, bus int, done func(refusal string))
+	// Reset makes this node leave its cluster and begin one of its own, with hard under a new id
+	// (CLUSTER RESET).
+	Reset(hard bool, done func(refusal string))
 	// Failover wants this node, a replica, to become the master of its shard (CLUSTER FAILOVER).
 	// done is called when that is taken up; the promotion comes later, or does not.
 	Failover(mode FailoverMode, done func(refusal string))

@@ -13,4 +13,16 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	e.slotsChanged() // clients that wait for keys of others are sent to them
 	e.followShard()
 	e.readLease()
+	e.findStrays()
+}
+
+// EmptyData deletes all keys, as FLUSHALL does, when this node has left its shard for one of its
+// own.
+func (e *Engine) EmptyData() {
+	for i := range e.KS.Databases() {
+		e.FlushDB(e.KS.DB(i), e.KS.P.LazyUserFlush)
+	}
+	e.InvalidateAll()
+	e.propagate(0, [][]byte{[]byte("FLUSHALL")})
+	e.Flushed()
 }

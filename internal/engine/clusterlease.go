@@ -97,6 +97,9 @@ func (e *Engine) leaseRefuses(cl *Client, flags spec.Flag) bool {
 	if !e.needsLease(flags) {
 		return false
 	}
-	cl.Leased = true
-	return !e.leaseLasts() && e.Steady() >= e.lease.holds
+	if e.leaseLasts() {
+		cl.Leased = true
+		return false
+	}
+	return e.Steady() >= e.lease.holds // before that, the pause holds it
 }
