@@ -61,7 +61,7 @@ func (n *Node) installed(s uint64) {
 // has no master, reports of who has what come often.
 func (n *Node) keepInTouch() {
 	every := n.timeout() / pingsPerTimeout
-	if sh := n.state.ShardOf(n.meta.Node); sh != nil && sh.Master == "" {
+	if n.Waits() {
 		every = min(every, vacantPings)
 	}
 	if n.now-n.lease.asked >= every || n.wantsLease() && !n.lease.wanted ||

@@ -118,8 +118,10 @@ func (n *Node) Installed(now Time, s *topology.State) {
 	}
 }
 
-// SetLocal tells what the server's data is. The runtime calls it before each Tick, and at once
-// when the role, the link or a synchronization has changed.
+// SetLocal tells what the server's data is. The runtime calls it before each Installed, with what
+// the server has after it acts by the new state: a promotion relies on it that the offset of a
+// master that was revoked does not grow any more. It calls it some times within a ping interval
+// too, and often while Waits.
 func (n *Node) SetLocal(l Local) { n.local = l }
 
 // SetAbout tells what the node announces of itself.
@@ -163,6 +165,13 @@ func (n *Node) Resign(now Time) {
 		n.resign()
 		n.settle()
 	}
+}
+
+// Waits reports whether the node's shard waits for a master. What SetLocal tells then decides when
+// there is one, and which.
+func (n *Node) Waits() bool {
+	sh := n.state.ShardOf(n.meta.Node)
+	return sh != nil && sh.Master == ""
 }
 
 // Lease returns the time until which the node may confirm writes as a master of the shard that

@@ -28,6 +28,9 @@ func TestSeeds(t *testing.T) {
 	var sum Stats
 	for s := *first; s < *first+uint64(n); s++ {
 		r := Run(Options{Seed: s})
+		if n > 100 && s%500 == 0 {
+			t.Logf("seeds up to %d: %+v", s, sum)
+		}
 		if r.Failure != "" {
 			t.Errorf("seed %d: %s\nrun it with its trace: go test ./internal/cluster/sim"+
 				" -run TestSeeds -v -seed %[1]d", s, r.Failure)
