@@ -69,6 +69,7 @@
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
+//	clusterhold.go      writes that wait while a shard changes its master
 //	failoverstate.go    how far a failover is
 //	importing.go        import-mode
 //
