@@ -222,15 +222,12 @@ func (r *setSlot) node(args [][]byte) {
 	closing := topology.Close{Shard: sh.ID, Term: sh.Term, Slots: set}
 	c.Await(r.deadline, func(done func(string)) {
 		e.Propose(closing, func(refusal string) {
-			switch {
-			case refusal != "":
-				done(refusal)
-			case keysIn(e, n) > 0:
+			if refusal == "" && keysIn(e, n) > 0 {
 				open := topology.Open{Shard: closing.Shard, Slots: set}
 				e.Propose(open, func(string) { done(stillHolds(n)) })
-			default:
-				e.Propose(move, done)
+				return
 			}
+			e.Propose(move, done) // if it was refused, the slot may have moved just now
 		})
 	}, okOrRefusal)
 }

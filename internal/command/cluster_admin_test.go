@@ -15,6 +15,7 @@ import (
 	"godwit/internal/object"
 	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/resp/client"
+	"godwit/internal/slot"
 	"godwit/internal/testserver"
 )
 
@@ -283,6 +284,20 @@ func TestSetSlotChecksKeys(t *testing.T) {
 	require.True(t, sh.Slots.Has(12182))
 	require.True(t, sh.Closing.Empty())
 	require.Equal(t, "(error) "+refusal[1:len(refusal)-2], m.run(t, give))
+}
+
+// TestSetSlotLags gives a slot away that has moved, which this node does not know yet: redis-cli
+// tells the new owner first.
+func TestSetSlotLags(t *testing.T) {
+	m := newClustered(t, 2)
+	require.Equal(t, "OK", m.run(t, "CLUSTER ADDSLOTSRANGE 0 16383"))
+	move := topology.Op{Do: topology.Move{Slots: slot.SetOf(slot.Range{First: 5, Last: 5}),
+		To: topology.NodeID(nodeName(1))}}
+	m.log = m.log.Clone()
+	for _, op := range append(m.log.Before(move), move) {
+		require.Empty(t, m.log.Apply(m.log.Index+1, op))
+	}
+	require.Equal(t, "OK", m.run(t, "CLUSTER SETSLOT 5 NODE "+nodeName(1)))
 }
 
 // TestClusterLeavesData lets a replica leave its shard, without the keys, and tells the log so.

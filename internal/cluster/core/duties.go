@@ -169,8 +169,7 @@ func allowed(op topology.Op, from topology.NodeID) bool {
 		return false
 	}
 	switch a := op.Do.(type) {
-	case topology.Init, topology.SetFailed, topology.Vacate, topology.Promote, topology.Close,
-		topology.Open:
+	case topology.Init, topology.SetFailed, topology.Vacate, topology.Promote:
 		return false
 	case topology.Leave:
 		return a.Node == from
