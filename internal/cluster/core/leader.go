@@ -143,9 +143,23 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	l.ask(n)
 }
 
-// ask begins a round if pings wait and none is under way.
+// urgent reports whether a node waits for a lease that has none.
+func (l *leader) urgent(n *Node) bool {
+	for id, p := range l.round.waiting {
+		if p.wants && l.peer(id, p.raft).leaseEnd <= n.now {
+			return true
+		}
+	}
+	return false
+}
+
+// ask begins a round if pings wait and none is under way. A round is a message to each node and
+// back, so there is one for each tick at most, unless it is urgent.
 func (l *leader) ask(n *Node) {
 	r := &l.round
+	if n.now-r.began < n.timeout()/ticksPerTimeout && !l.urgent(n) {
+		return
+	}
 	stuck := r.running != nil && n.now-r.began > n.timeout()/pingsPerTimeout
 	if len(r.waiting) == 0 || r.running != nil && !stuck {
 		return
