@@ -193,6 +193,9 @@ func (e *Engine) UntilTimeout() int64 {
 	if f := &e.confirm; f.waiting() {
 		wait = max(f.queue[f.head].until-e.Steady(), 0)
 	}
+	if e.awaitsLease() {
+		wait = min(wait, leasePollMs)
+	}
 	if len(d) == 0 {
 		return wait
 	}

@@ -8,9 +8,12 @@ import "godwit/internal/cluster/topology"
 // one confirm writes.
 func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	c := &e.cluster
+	lost := c.ownSlots()
 	c.state = s
 	c.compute(s, self)
-	e.slotsChanged() // clients that wait for keys of others are sent to them
+	own := c.ownSlots()
+	lost.Subtract(&own)
+	e.slotsChanged(&lost) // clients that wait for keys of others are sent to them
 	e.followShard()
 	e.readLease()
 	e.findStrays()

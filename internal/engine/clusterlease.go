@@ -30,8 +30,7 @@ type lease struct {
 	// stale is the term of a master of the shard that a replica knows and this node does not: it
 	// holds no lease until it has caught up.
 	stale uint64
-	// holds is the steady ms until which a master that has been revoked holds writes back instead
-	// of refusing them; 0: it is not revoked.
+	// holds is the steady ms until which writes wait instead of being refused; 0: they do not.
 	holds int64
 }
 

@@ -29,7 +29,7 @@ func (e *Engine) findStrays() {
 		return
 	}
 	var foreign slot.Set
-	for _, sh := range v.shards {
+	for _, sh := range v.state.Shards {
 		if sh != v.shard {
 			foreign.Union(&sh.Slots)
 		}

@@ -69,6 +69,7 @@
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
+//	clusterhold.go      writes that wait while a shard changes its master
 //	failoverstate.go    how far a failover is
 //	importing.go        import-mode
 //
@@ -143,6 +144,7 @@
 //	clusterrole.go      the role of a node in its shard
 //	clusterstray.go     keys of slots that other shards own
 //	clusterinstall.go   a new topology, and what follows from it
+//	clusterfacts.go     what replies tell of nodes beside the topology
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation

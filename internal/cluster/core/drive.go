@@ -296,6 +296,7 @@ func (n *Node) downText() string {
 
 // follow notes who leads.
 func (n *Node) follow(soft *raft.SoftState) {
+	n.leads = soft.Lead
 	switch {
 	case soft.RaftState != raft.StateLeader:
 		n.lead = nil

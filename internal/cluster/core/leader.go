@@ -26,6 +26,7 @@ type leader struct {
 	round  round
 	next   Time            // when all duties are looked at again
 	seen   *topology.State // when they were last
+	tidied Time
 	// tried says when a duty may propose the same again.
 	tried map[string]Time
 	open  map[topology.NodeID]map[uint64]Time // requests in the log, until when they may be there
@@ -52,6 +53,7 @@ type round struct {
 	began   Time
 	running map[topology.NodeID]*ping // that it answers
 	waiting map[topology.NodeID]*ping // that the next one answers
+	urgent  bool                      // a master among them has no lease
 	through []passed
 }
 
@@ -132,10 +134,14 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	}
 	peer.heard, peer.at, peer.boot, peer.local = n.now, p.at, p.boot, p.local
 	peer.applied = max(peer.applied, min(p.applied, n.applied()))
+	if !p.wants {
+		return
+	}
 	if l.round.waiting[from] == nil || l.round.waiting[from].at < p.at {
 		p.came = n.now
 		l.round.waiting[from] = p
 	}
+	l.round.urgent = l.round.urgent || peer.leaseEnd <= n.now
 	if n.cfg.Debug.NoReadIndex {
 		l.answer(n, passed{n.applied(), l.round.waiting})
 		clear(l.round.waiting)
@@ -143,35 +149,22 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	l.ask(n)
 }
 
-// urgent reports whether a node waits for a lease that has none.
-func (l *leader) urgent(n *Node) bool {
-	for id, p := range l.round.waiting {
-		if p.wants && l.peer(id, p.raft).leaseEnd <= n.now {
-			return true
-		}
-	}
-	return false
-}
-
-// ask begins a round if pings wait and none is under way. A round is a message to each node and
-// back, so there is one for each tick at most, unless it is urgent.
+// ask begins a round if pings wait and none is under way. A round costs a message to each node and
+// back, so they are apart, unless a master is without a lease.
 func (l *leader) ask(n *Node) {
 	r := &l.round
-	if n.now-r.began < n.timeout()/ticksPerTimeout && !l.urgent(n) {
+	due := n.now-r.began >= n.timeout()/pingsPerTimeout
+	if len(r.waiting) == 0 || !due && (r.running != nil || !r.urgent) {
 		return
 	}
-	stuck := r.running != nil && n.now-r.began > n.timeout()/pingsPerTimeout
-	if len(r.waiting) == 0 || r.running != nil && !stuck {
-		return
-	}
-	if stuck {
+	if r.running != nil { // it is stuck
 		for id, p := range r.running {
 			if r.waiting[id] == nil {
 				r.waiting[id] = p
 			}
 		}
 	}
-	r.id, r.began, r.running = r.id+1, n.now, r.waiting
+	r.id, r.began, r.running, r.urgent = r.id+1, n.now, r.waiting, false
 	r.waiting = map[topology.NodeID]*ping{}
 	ctx := binary.LittleEndian.AppendUint64(nil, r.id)
 	n.guard(func() error { n.raft.ReadIndex(ctx); return nil })

@@ -147,15 +147,18 @@ func (n *Node) inGroup(id uint64) bool {
 		slices.Contains(n.conf.GetLearnersNext(), id)
 }
 
-// heir returns the voter that should lead next, and the term of this leader. It returns 0 if there
-// is none.
+// heir returns the voter that should lead next, and the term of this leader: one that was heard
+// lately, with most of the log. It returns 0 if there is no other voter.
 func (n *Node) heir() (best, term uint64) {
 	var match uint64
+	var heard bool
 	n.raft.WithProgress(func(id uint64, t raft.ProgressType, p tracker.Progress) {
-		if t == raft.ProgressTypePeer && id != n.meta.Raft && p.RecentActive && p.Match >= match {
-			if best == 0 || p.Match > match {
-				best, match = id, p.Match
-			}
+		if t != raft.ProgressTypePeer || id == n.meta.Raft {
+			return
+		}
+		alive := n.lead != nil && n.lead.hears(n, n.names[id])
+		if best == 0 || alive && !heard || alive == heard && p.Match > match {
+			best, match, heard = id, p.Match, alive
 		}
 	})
 	return best, n.raft.BasicStatus().GetTerm()

@@ -80,12 +80,13 @@ func (l *leader) shards(n *Node) {
 	}
 }
 
-// possible reports whether a wish can still come true.
+// possible reports whether a wish can still come true. A graceful one needs the old master in the
+// life in which it was the master: after a restart it may have less than it had confirmed.
 func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
 	node, p := n.state.Nodes[w.node], l.peers[w.node]
 	return n.now <= w.until && sh.Master != w.node && node != nil && node.Shard == sh.ID &&
 		l.hears(n, w.node) && p.local.Whole && p.boot == node.Boot &&
-		(w.mode != Graceful || l.hears(n, sh.Last))
+		(w.mode != Graceful || l.hears(n, sh.Last) && l.peers[sh.Last].boot == sh.Boot)
 }
 
 // broken reports whether the shard needs another master than the one that it has, and has one.
@@ -119,7 +120,7 @@ func (l *leader) promote(n *Node, sh *topology.Shard, w *wish) {
 			return
 		}
 		choice = w.node
-	} else if l.heardAll(n, sh) || n.now-since > n.timeout()/2 {
+	} else if l.heardAll(n, sh) || n.now-since > n.timeout()/4 {
 		choice = l.best(n, sh)
 	}
 	if choice == "" || !l.once(n, "promote "+string(sh.ID)) {

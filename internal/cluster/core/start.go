@@ -138,7 +138,7 @@ func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raf
 	n.names, n.lead, n.lease, n.install = map[uint64]topology.NodeID{}, nil, lease{}, 0
 	n.learnNames()
 	n.appliedTerm = snapshot.GetMetadata().GetTerm()
-	n.campaigned = false
+	n.campaigned, n.leads = false, 0
 	return nil
 }
 

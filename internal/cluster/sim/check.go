@@ -69,7 +69,11 @@ func (c *checker) agreed(h *host, s *topology.State) {
 
 // noteChanges writes what a new state has changed into the trace.
 func (c *checker) noteChanges(old, s *topology.State) {
-	if old == nil || !c.w.opt.Verbose {
+	if old == nil {
+		return
+	}
+	c.count(old, s)
+	if !c.w.opt.Verbose {
 		return
 	}
 	for _, id := range s.ShardIDs() {
@@ -91,6 +95,26 @@ func (c *checker) noteChanges(old, s *topology.State) {
 	for _, id := range old.NodeIDs() {
 		if s.Nodes[id] == nil {
 			c.w.note("[%.4s %d] node %s is gone", s.Cluster, s.Index, c.w.name(id))
+		}
+	}
+}
+
+// count counts what a new state has changed.
+func (c *checker) count(old, s *topology.State) {
+	for id, n := range s.Nodes {
+		if o := old.Nodes[id]; o == nil || o.Raft != n.Raft {
+			c.w.stats.Joins++
+		}
+	}
+	for r := range ranges {
+		a, b := old.Owner(r*rangeSize), s.Owner(r*rangeSize)
+		if a != nil && b != nil && a.ID != b.ID {
+			c.w.stats.Moves++
+		}
+	}
+	for _, m := range s.Migrations {
+		if o := old.Migration(m.ID); m.Phase == topology.Done && (o == nil || o.Phase != m.Phase) {
+			c.w.stats.Migrations++
 		}
 	}
 }

@@ -24,6 +24,7 @@ type host struct {
 	dying   bool // the machine is about to crash: the process must do nothing more
 	box     []func()
 	server  server
+	leads   bool
 	busy    int64 // until when the server's executor is
 }
 
@@ -124,7 +125,7 @@ func (h *host) later(d int64, do func()) {
 
 // tick lets the node's time pass.
 func (h *host) tick(life int) {
-	h.w.after(int64(Timeout)/80, func() {
+	h.w.after(int64(Timeout)/50, func() {
 		if h.life != life || h.node == nil {
 			return
 		}
@@ -140,8 +141,13 @@ func (h *host) act(do func()) {
 	if h.node == nil {
 		return
 	}
+	led := h.leads
 	h.node.SetLocal(h.server.local())
 	do()
+	if h.leads = h.node.Leads(); h.leads && !led {
+		h.w.stats.Elections++
+		h.w.note("%v leads", h)
+	}
 	h.drain()
 }
 
@@ -182,6 +188,8 @@ func (h *host) send(m core.Message) {
 	if to == nil {
 		return
 	}
+	h.w.net.sent++
+	h.w.net.bytes[h] += len(m.Data)
 	from := h.id
 	h.w.net.send(h, to, func() {
 		if err := to.node.Receive(to.clock(), from, m.Data); err != nil {

@@ -245,7 +245,11 @@ func (s *server) mustAck(sh *topology.Shard) []topology.NodeID {
 // loop does what the server does from time to time.
 func (s *server) loop(life int) {
 	w := s.h.w
-	w.after(w.between(Timeout/100, Timeout/40), func() {
+	d := w.between(Timeout/100, Timeout/40)
+	if w.opt.Calm {
+		d *= 20
+	}
+	w.after(d, func() {
 		if s.h.life != life || s.h.node == nil {
 			return
 		}

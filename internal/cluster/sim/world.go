@@ -25,6 +25,7 @@ type Options struct {
 	Chaos   time.Duration // how long faults last
 	Debug   core.Debug    // rules to break
 	Verbose bool          // keep the trace
+	Calm    bool          // replicas ask their masters rarely: the cluster alone is measured
 }
 
 // World is one run.
@@ -49,7 +50,8 @@ type World struct {
 
 // Stats count what a run has seen, so that a test can tell that it saw something.
 type Stats struct {
-	Events, Confirmed, Promotions, Crashes, Joins, Moves, Migrations, Elections int
+	Events, Confirmed, Promotions, Crashes int
+	Joins, Moves, Migrations, Elections    int
 }
 
 // event is something that happens at a time.
@@ -245,7 +247,7 @@ func (w *World) accepts(r int) bool {
 // leader returns the machine that leads, nil if none does.
 func (w *World) leader() *host {
 	for _, h := range w.hosts {
-		if h.node != nil && h.node.Status().Role == "leader" {
+		if h.node != nil && h.node.Leads() {
 			return h
 		}
 	}
