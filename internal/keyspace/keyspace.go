@@ -126,12 +126,14 @@ type Keyspace struct {
 	// KeepTables stops the tables of all databases from growing and shrinking.
 	KeepTables bool
 
-	slots   bool // Params.Slots
-	dbs     []*DB
-	byWheel []*DB   // where the content with a wheelID is now
-	wheel   records // keys by their deadlines
-	fields  records // hashes by the deadlines of their fields
-	gens    uint64  // where newGen goes on
+	slots bool // Params.Slots
+	// slotBytes is what slotTables take of Go's heap, those of a shadow included.
+	slotBytes *int64
+	dbs       []*DB
+	byWheel   []*DB   // where the content with a wheelID is now
+	wheel     records // keys by their deadlines
+	fields    records // hashes by the deadlines of their fields
+	gens      uint64  // where newGen goes on
 
 	timedEver int64 // see TimedFields
 
@@ -183,7 +185,7 @@ type content struct {
 
 // New returns an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
-	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks, slots: p.Slots}
+	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks, slots: p.Slots, slotBytes: new(int64)}
 	ks.seed = maphash.MakeSeed()
 	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)

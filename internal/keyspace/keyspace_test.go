@@ -56,6 +56,7 @@ func drain(t *testing.T, ks *Keyspace) {
 	for ks.LazyFreeSlice(1000) {
 	}
 	require.Zero(t, ks.A.UsedBy(arena.Values))
+	require.Zero(t, ks.SlotBytes())
 }
 
 func randomValue(rng *rand.Rand) string {

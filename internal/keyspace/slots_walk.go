@@ -99,6 +99,7 @@ func (t *slotTable) drain(n int, free func(r arena.Ref)) (done bool) {
 		t.count(i, d.Len()-had)
 		n -= 1 + had - d.Len()
 	}
+	t.takes(-t.bytes)
 	return true
 }
 
