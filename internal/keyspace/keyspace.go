@@ -225,12 +225,15 @@ func (ks *Keyspace) Now() int64 { return ks.now }
 
 // Hash returns the hash of a key under this keyspace's seed. With slots it holds the key's.
 func (ks *Keyspace) Hash(key []byte) uint64 {
-	h := maphash.Bytes(ks.seed, key)
+	h := ks.plainHash(key)
 	if ks.slots {
 		h = withSlot(h, key)
 	}
 	return h
 }
+
+// plainHash is Hash without the slot, which no dict looks at.
+func (ks *Keyspace) plainHash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
