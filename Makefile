@@ -4,6 +4,8 @@ GO      ?= go
 FUZZTIME ?= 10s
 SEED     ?= 7
 REPEAT   ?= 5
+SEEDS    ?= 10000
+FIRST    ?= 1
 SOAKTIME ?= 10m
 HOSTILETIME ?= 5m
 PORT     ?= 6379
@@ -22,7 +24,8 @@ export GODWIT_SEED ?= $(SEED)
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
 	test-repeat soak soak-short lint format check crash replication failover demo-ha cluster \
 	cluster-chaos demo-cluster bench bench-quick bench-persist bench-streams \
-	bench-replication figures pgo fuzz fuzz-short oracle luadiff clean
+	bench-replication figures pgo fuzz fuzz-short oracle luadiff simulate \
+	clean
 
 all: build
 
@@ -89,6 +92,15 @@ luadiff: build ## a million Lua programs compared with lua5.1, fewer with Redis 
 	$(GO) build -o bin/luadiff ./integration/luadiff
 	bin/luadiff -judge lua51 -tested host -n 1000000 -seed $(SEED)
 	bin/luadiff -judge redis8 -tested server -n 100000 -seed $(SEED)
+
+# Raft's random numbers are one for a process, so a process runs one seed at a time.
+simulate: ## SEEDS clusters on simulated machines with faults, from seed FIRST on, on two cores
+	$(GO) test -c -o bin/simulate.test ./internal/cluster/sim
+	@run='bin/simulate.test -test.v -test.timeout 0 -test.run TestSeeds'; \
+	half=$$(($(SEEDS) / 2)); \
+	$$run -seeds $$half -first $(FIRST) & one=$$!; \
+	$$run -seeds $$(($(SEEDS) - half)) -first $$(($(FIRST) + half)); two=$$?; \
+	wait $$one && exit $$two
 
 crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is lost
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200

@@ -134,9 +134,10 @@ func Start(o Options) (*Runtime, error) {
 		}
 		storage = r.file
 	}
+	fresh := &freshness{Storage: storage}
 	var err error
 	r.node, err = core.New(o.Now(), core.Config{About: o.About, Timeout: o.Timeout,
-		SnapshotEvery: o.SnapshotEvery, Storage: storage, NewID: o.NewID,
+		SnapshotEvery: o.SnapshotEvery, Storage: fresh, NewID: o.NewID,
 		Log: func(text string) { r.log.Notice("%s", text) }})
 	if err != nil {
 		r.closeFile()
@@ -150,7 +151,11 @@ func Start(o Options) (*Runtime, error) {
 	r.bus.SetQueueLimit(o.QueueLimit)
 	r.bus.SetMessageLimit(o.MessageLimit)
 	r.porter.init(r)
-	r.log.Notice("Node configuration loaded, I'm %s", r.node.ID())
+	if fresh.fresh {
+		r.log.Notice("No cluster configuration found, I'm %s", r.node.ID())
+	} else {
+		r.log.Notice("Node configuration loaded, I'm %s", r.node.ID())
+	}
 	r.settle()
 	r.loop.Go(func() {
 		defer crash.Guard("cluster node")()
@@ -163,18 +168,31 @@ func Start(o Options) (*Runtime, error) {
 	return r, nil
 }
 
+// freshness notes whether a Storage had anything.
+type freshness struct {
+	core.Storage
+	fresh bool
+}
+
+// Load implements core.Storage.
+func (f *freshness) Load() (core.Saved, error) {
+	s, err := f.Storage.Load()
+	f.fresh = s.Meta == nil
+	return s, err
+}
+
 // Serve accepts links of other nodes until the listener or the node is closed.
 func (r *Runtime) Serve(ln net.Listener) error { return r.bus.Serve(ln) }
 
-// Resign hands the leadership to another node if this one has it. It blocks until that is done, or
-// for a node timeout. Close should follow.
+// Resign hands the leadership to another node if this one has it. It blocks until that is done, for
+// a second at most. Close should follow.
 func (r *Runtime) Resign() {
 	s := r.status.Load()
 	if s.Role != "leader" || len(s.Voters) < 2 {
 		return
 	}
 	r.do(func(now int64) { r.node.Resign(now) })
-	for end := time.Now().Add(r.o.Timeout); time.Now().Before(end); time.Sleep(resignPoll) {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(resignPoll) {
 		if r.status.Load().Role != "leader" {
 			return
 		}

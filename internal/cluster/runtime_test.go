@@ -219,11 +219,12 @@ func TestAlone(t *testing.T) {
 	eventually(t, "a state", func() bool { return m.installed() != nil && m.Hears() })
 	eventually(t, "a lease", func() bool { return m.Lease() > now() })
 	id := m.Status().ID
-	require.Contains(t, m.logs.String(), "Node configuration loaded, I'm "+string(id))
+	require.Contains(t, m.logs.String(), "No cluster configuration found, I'm "+string(id))
 	m.Close()
 	require.Zero(t, m.Lease())
 	m.start(t, nil)
 	require.Equal(t, id, m.Status().ID)
+	require.Contains(t, m.logs.String(), "Node configuration loaded, I'm "+string(id))
 	eventually(t, "a lease", func() bool { return m.Lease() > now() })
 	_, err := Start(m.o)
 	require.ErrorContains(t, err, "is already used by a different cluster node")

@@ -11,58 +11,11 @@ var _ = family(clusterHandlers)
 
 func clusterHandlers() engine.Handlers {
 	return engine.Handlers{
-		"cluster|info":                  noCluster,
-		"cluster|nodes":                 noCluster,
-		"cluster|shards":                noCluster,
-		"cluster|links":                 noCluster,
-		"cluster|replicas":              noCluster,
-		"cluster|count-failure-reports": noCluster,
-		"cluster|getkeysinslot":         inCluster(getKeysInSlot),
-		"cluster|myshardid":             noCluster,
-		"cluster|myid":                  noCluster,
-		"cluster|keyslot":               inCluster(keySlot),
-		"cluster|countkeysinslot":       inCluster(countKeysInSlot),
-		"cluster|flushslot":             inCluster(flushSlot),
-		"cluster|slot-stats":            inCluster(slotStats),
-		"clusterscan":                   inCluster(clusterScan),
-		"cluster|help":                  noCluster,
-		"cluster|slots":                 noCluster,
-		"cluster|slaves":                noCluster,
-		"cluster|addslots":              noCluster,
-		"cluster|addslotsrange":         noCluster,
-		"cluster|delslots":              noCluster,
-		"cluster|delslotsrange":         noCluster,
-		"cluster|flushslots":            noCluster,
-		"cluster|setslot":               noCluster,
-		"cluster|failover":              noCluster,
-		"cluster|forget":                noCluster,
-		"cluster|replicate":             noCluster,
-		"cluster|reset":                 noCluster,
-		"cluster|saveconfig":            noCluster,
-		"cluster|set-config-epoch":      noCluster,
-		"cluster|meet":                  noCluster,
-		"cluster|bumpepoch":             noCluster,
-		"asking":                        askingCmd,
-		"readonly":                      func(c *engine.Ctx) { readOnlyCmd(c, true) },
-		"readwrite":                     func(c *engine.Ctx) { readOnlyCmd(c, false) },
+		"cluster|getkeysinslot":   inCluster(getKeysInSlot),
+		"cluster|keyslot":         inCluster(keySlot),
+		"cluster|countkeysinslot": inCluster(countKeysInSlot),
+		"cluster|flushslot":       inCluster(flushSlot),
+		"cluster|slot-stats":      inCluster(slotStats),
+		"clusterscan":             inCluster(clusterScan),
 	}
-}
-
-func askingCmd(c *engine.Ctx) {
-	if !c.E.ClusterEnabled() {
-		c.Err(errNoCluster)
-		return
-	}
-	c.Client.Ask()
-	c.OK()
-}
-
-// readOnlyCmd carries out READONLY and READWRITE.
-func readOnlyCmd(c *engine.Ctx, on bool) {
-	if !c.E.ClusterEnabled() {
-		c.Err(errNoCluster)
-		return
-	}
-	c.Client.ReadOnly = on
-	c.OK()
 }

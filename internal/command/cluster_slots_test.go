@@ -28,6 +28,7 @@ func newClusterNode(t testing.TB, slots slot.Set, edit func(c *config.Config)) *
 		edit(cfg)
 	}
 	e := engine.New(cfg, Table(), engine.Options{Log: logging.Discard(), Seed: 1})
+	e.Cluster = &fakeNode{self: "a"}
 	e.Enter()
 	defer e.Leave()
 	l := &local{e, e.NewClient(nil)}
@@ -46,7 +47,8 @@ func (l *local) own(slots slot.Set) {
 				About: topology.About{Address: topology.Address{IP: "1.2.3.4", Port: 5}}},
 		},
 		Shards: map[topology.ShardID]*topology.Shard{
-			"s": {ID: "s", Master: "a", Slots: slots}, "r": {ID: "r", Master: "b", Slots: rest},
+			"s": {ID: "s", Master: "a", Last: "a", Slots: slots},
+			"r": {ID: "r", Master: "b", Last: "b", Slots: rest},
 		},
 	}, "a")
 }

@@ -159,9 +159,13 @@ func replyHello(c *engine.Ctx) {
 	c.BulkString("id")
 	c.Int(int64(c.Client.ID))
 	c.BulkString("mode")
-	c.BulkString("standalone")
+	c.BulkString(serverMode(c.E))
 	c.BulkString("role")
-	c.BulkString("master")
+	if c.E.IsReplica() {
+		c.BulkString("replica")
+	} else {
+		c.BulkString("master")
+	}
 	c.BulkString("modules")
 	replyModules(c)
 	if zone != "" {

@@ -130,7 +130,8 @@ type Client struct {
 	counted   clientCount // what used memory and maxmemory-clients include for the client
 	round     rounds.Member
 	postponed bool
-	wait      *waiter // what the client is blocked in, nil if it is not
+	wait      *waiter   // what the client is blocked in, nil if it is not
+	awaits    *awaiting // the transaction that runs and may wait for other nodes
 	sub       pubsub.Sub[*Client]
 	track     *Tracking    // nil: the client does not track
 	woken     bool         // listed in pushState.woken

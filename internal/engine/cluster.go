@@ -15,6 +15,9 @@ type ClusterNode interface {
 	// Meet joins this node's cluster with that of another node, which listens for clients at port
 	// and for nodes at bus (CLUSTER MEET).
 	Meet(host string, port, bus int, done func(refusal string))
+	// Reset makes this node leave its cluster and begin one of its own, with hard under a new id
+	// (CLUSTER RESET).
+	Reset(hard bool, done func(refusal string))
 	// Failover wants this node, a replica, to become the master of its shard (CLUSTER FAILOVER).
 	// done is called when that is taken up; the promotion comes later, or does not.
 	Failover(mode FailoverMode, done func(refusal string))
@@ -57,6 +60,9 @@ type ClusterFacts struct {
 	Links []LinkFacts
 	// Sent and Received count messages between nodes by their kind, as "ping".
 	Sent, Received map[string]int64
+	// Offsets are places in the replication streams of their shards, for nodes of which the
+	// runtime knows.
+	Offsets map[topology.NodeID]int64
 	// LimitExceeded counts links that were closed for cluster-link-sendbuf-limit.
 	LimitExceeded int64
 }
@@ -76,6 +82,7 @@ type LinkFacts struct {
 	To       bool // this node has opened it
 	Node     topology.NodeID
 	Created  int64 // unix ms
+	Heard    int64 // unix ms when the other node was last heard on any link, 0: never
 	Readable bool
 	Writable bool
 	Queued   int64 // bytes that wait to be sent
@@ -92,27 +99,24 @@ type clustering struct {
 	clusterView
 }
 
-// clusterView is what the gates and the replies need of a topology, in a form that is quick to
-// read.
+// clusterView is what a topology is to this node.
 type clusterView struct {
+	view  *topology.View  // nil like the state
 	self  *topology.Node  // nil while the node is no member of the state
 	shard *topology.Shard // of self
 	role  topology.Role   // of self; a replica while the shard has no master
 	// plain holds the slots of which this node serves everything without a second look.
 	plain slot.Set
-	// owner holds the index in shards of each slot's owner, noShard for none.
-	owner  [slot.Count]uint16
-	shards []*topology.Shard
 }
-
-// noShard is the owner of a slot that nobody owns.
-const noShard = ^uint16(0)
 
 // ClusterEnabled reports whether the server is a node of a cluster.
 func (e *Engine) ClusterEnabled() bool { return e.cluster.on }
 
 // Topology returns the installed topology, nil if there is none yet. It must not be changed.
 func (e *Engine) Topology() *topology.State { return e.cluster.state }
+
+// ClusterView returns the view of the installed topology, nil if there is none yet.
+func (e *Engine) ClusterView() *topology.View { return e.cluster.view }
 
 // Self returns this node as the installed topology knows it, nil if it does not.
 func (e *Engine) Self() *topology.Node { return e.cluster.self }
@@ -122,9 +126,8 @@ func (e *Engine) SelfShard() *topology.Shard { return e.cluster.shard }
 
 // SlotOwner returns the shard that owns a slot, nil if none does.
 func (e *Engine) SlotOwner(i int) *topology.Shard {
-	c := &e.cluster
-	if n := c.owner[i]; int(n) < len(c.shards) {
-		return c.shards[n]
+	if p := e.cluster.part(i); p != nil {
+		return p.Shard
 	}
 	return nil
 }
@@ -132,24 +135,29 @@ func (e *Engine) SlotOwner(i int) *topology.Shard {
 // leads reports whether the node is the master of its shard.
 func (v *clusterView) leads() bool { return v.role == topology.Master }
 
+// ownSlots returns the slots of the node's shard.
+func (v *clusterView) ownSlots() slot.Set {
+	if v.shard == nil {
+		return slot.Set{}
+	}
+	return v.shard.Slots
+}
+
+// part returns the shard that owns a slot, with its nodes, nil if none does.
+func (v *clusterView) part(i int) *topology.Part {
+	if v.view == nil {
+		return nil
+	}
+	return v.view.Part(i)
+}
+
 // compute makes the view of a state for a node.
 func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
-	v.self, v.shard, v.role, v.shards = s.Nodes[self], nil, topology.Replica, v.shards[:0]
-	for i := range v.owner {
-		v.owner[i] = noShard
+	*v = clusterView{view: topology.NewView(s), self: s.Nodes[self], role: topology.Replica}
+	if v.self == nil {
+		return
 	}
-	for id, shard := range s.Shards {
-		n := uint16(len(v.shards))
-		v.shards = append(v.shards, shard)
-		shard.Slots.Each(func(i int) bool {
-			v.owner[i] = n
-			return true
-		})
-		if v.self != nil && v.self.Shard == id {
-			v.shard = shard
-		}
-	}
-	if v.shard != nil && v.shard.Master == self {
+	if v.shard = s.Shards[v.self.Shard]; v.shard.Master == self {
 		v.role = topology.Master
 	}
 }

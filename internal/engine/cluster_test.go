@@ -16,6 +16,8 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/slot"
 )
 
@@ -43,6 +45,8 @@ func (m *member) Propose(op topology.Op, done func(string)) {
 }
 
 func (m *member) Meet(string, int, int, func(string)) {}
+
+func (m *member) Reset(bool, func(string)) {}
 
 func (m *member) Failover(mode engine.FailoverMode, done func(string)) {
 	m.failover = append(m.failover, mode)
@@ -87,7 +91,7 @@ func newMember(t *testing.T, nodes int, edit func(c *config.Config)) *member {
 	about := func(i int) topology.About {
 		return topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7000 + i}}
 	}
-	m.apply(topology.Init{Cluster: string(nodeID(100)), Node: nodeID(0),
+	m.apply(topology.Init{Cluster: string(nodeID(100)), Node: nodeID(0), Timeout: 5000,
 		Shard: topology.ShardID(nodeID(200)), About: about(0)})
 	for i := 1; i < nodes; i++ {
 		m.apply(topology.Admit{Node: nodeID(i), Shard: topology.ShardID(nodeID(300 + i)),
@@ -376,4 +380,37 @@ func TestFailoverOfReplica(t *testing.T) {
 	require.Contains(t, ask(engine.FailoverGraceful), "use CLUSTER FAILOVER FORCE")
 	require.Empty(t, ask(engine.FailoverForce))
 	require.Equal(t, []engine.FailoverMode{engine.FailoverForce}, m.failover)
+}
+
+// TestStrays moves slots away from a master that has keys in them. The keys go, unless the slots
+// come back or are nobody's.
+func TestStrays(t *testing.T) {
+	m := newMember(t, 1, nil)
+	m.apply(topology.Admit{Node: nodeID(1), Shard: topology.ShardID(nodeID(301)),
+		About: topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7001}}})
+	heard := propagationtest.AttachTo(&m.e.Feed, propagation.Replicas)
+	gone, stays, free := slot.Of([]byte("{a}")), slot.Of([]byte("{b}")), slot.Of([]byte("{c}"))
+	for i := range 100 {
+		for _, tag := range []string{"{a}", "{b}", "{c}"} {
+			require.Equal(t, "+OK", m.do(m.c, fmt.Sprint("set ", tag, i, " x")))
+		}
+	}
+	slots := func(list ...int) (s slot.Set) {
+		for _, i := range list {
+			s.Add(i)
+		}
+		return s
+	}
+	sh := m.shard().ID
+	m.apply(topology.Close{Shard: sh, Term: 1, Slots: slots(gone)})
+	m.apply(topology.Move{To: nodeID(1), Slots: slots(gone)})
+	m.apply(topology.DelSlots{Node: nodeID(0), Slots: slots(free)})
+	m.install()
+	for m.e.Slice() {
+	}
+	db := m.e.KS.DB(0)
+	require.Zero(t, db.SlotLen(gone))
+	require.Equal(t, 100, db.SlotLen(stays))
+	require.Equal(t, 100, db.SlotLen(free))
+	require.Len(t, heard.Units(), 400, "each key that has gone is propagated")
 }

@@ -39,8 +39,8 @@ func (e *Engine) clusterGate(c *Ctx) refusal {
 // There are keys.
 func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node) {
 	n := s.slot.slot()
-	owner := e.SlotOwner(n)
-	to := e.serverOf(owner)
+	owner := e.cluster.part(n)
+	to := headOf(owner)
 	switch {
 	case to == nil:
 		return unserved, nil
@@ -55,8 +55,8 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	}
 	self := e.cluster.self
 	mine := to == self
-	if mark := e.cluster.state.Marks[n]; mark != nil && !s.shards {
-		if v, to, ok := e.judgeMarked(c, cl, mark, mine, flags); ok {
+	if mark := e.cluster.state.Marks[n]; mark != nil {
+		if v, to, ok := e.judgeMarked(c, cl, mark, mine, s.shards); ok {
 			return v, to
 		}
 	}
@@ -66,7 +66,7 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	case mine:
 		return serves, nil
 	// A replica serves the readers of its shard, and who has subscribed there.
-	case owner == e.cluster.shard && (s.shards || cl.ReadOnly && flags&spec.Write == 0):
+	case owner.Shard == e.cluster.shard && (s.shards || cl.ReadOnly && flags&spec.Write == 0):
 		return serves, nil
 	}
 	return movedAway, to
@@ -87,7 +87,7 @@ func (e *Engine) judgeDown(flags spec.Flag, s callSlots) verdict {
 // judgeMarked judges a command whose slot is being moved key by key. It reports false if the mark
 // is nothing to this node.
 func (e *Engine) judgeMarked(
-	c *Ctx, cl *Client, m *topology.Mark, mine bool, flags spec.Flag,
+	c *Ctx, cl *Client, m *topology.Mark, mine, shards bool,
 ) (v verdict, to *topology.Node, ok bool) {
 	migrating := mine && m.Migrating != ""
 	importing := !mine && m.Importing != "" && e.cluster.role == topology.Master &&
@@ -101,29 +101,36 @@ func (e *Engine) judgeMarked(
 	if importing && cl.asking == notAsking && !c.Cmd.Is(spec.Asking) {
 		return 0, nil, false
 	}
-	p := e.presence(c)
+	var p presence // channels are nowhere, and missing nowhere
+	if !shards {
+		p = e.presence(c)
+	}
 	switch {
 	case importing && p.several && p.missing > 0, migrating && p.missing > 0 && p.here > 0:
 		return tryAgain, nil, true
 	case importing:
 		return serves, nil, true
 	case p.missing > 0:
-		return asks, e.serverOf(e.cluster.state.Shards[m.Migrating]), true
+		return asks, e.cluster.headOfShard(m.Migrating), true
 	}
 	return 0, nil, false
 }
 
-// serverOf returns the master of a shard, or its last one while it has none. It returns nil if
-// there is no such node.
-func (e *Engine) serverOf(shard *topology.Shard) *topology.Node {
-	if shard == nil {
+// headOf returns the master of a shard, or its last one while it has none. It returns nil if there
+// is no such node.
+func headOf(p *topology.Part) *topology.Node {
+	if p == nil {
 		return nil
 	}
-	id := shard.Master
-	if id == "" {
-		id = shard.Last
+	return p.Head
+}
+
+// headOfShard is headOf for a shard's id.
+func (c *clustering) headOfShard(id topology.ShardID) *topology.Node {
+	if s := c.state.Shards[id]; s != nil {
+		return c.state.Nodes[s.Last]
 	}
-	return e.cluster.state.Nodes[id]
+	return nil
 }
 
 // slotCloses reports whether commands that use the key are held back because its slot is about to

@@ -8,9 +8,24 @@ import "godwit/internal/cluster/topology"
 // one confirm writes.
 func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	c := &e.cluster
+	lost := c.ownSlots()
 	c.state = s
 	c.compute(s, self)
-	e.slotsChanged() // clients that wait for keys of others are sent to them
+	own := c.ownSlots()
+	lost.Subtract(&own)
+	e.slotsChanged(&lost) // clients that wait for keys of others are sent to them
 	e.followShard()
 	e.readLease()
+	e.findStrays()
+}
+
+// EmptyData deletes all keys, as FLUSHALL does, when this node has left its shard for one of its
+// own.
+func (e *Engine) EmptyData() {
+	for i := range e.KS.Databases() {
+		e.FlushDB(e.KS.DB(i), e.KS.P.LazyUserFlush)
+	}
+	e.InvalidateAll()
+	e.propagate(0, [][]byte{[]byte("FLUSHALL")})
+	e.Flushed()
 }

@@ -195,6 +195,9 @@ func (v *clusterView) inSync() bool {
 		slices.Contains(v.shard.InSync, v.self.ID)
 }
 
+// nodeTimeout returns the node timeout of the cluster in ms.
+func (v *clustering) nodeTimeout() int64 { return v.state.Timeout }
+
 // replicates reports whether a node is a replica of this node's shard.
 func (v *clustering) replicates(id topology.NodeID) bool {
 	n := v.state.Nodes[id]

@@ -30,8 +30,7 @@ type lease struct {
 	// stale is the term of a master of the shard that a replica knows and this node does not: it
 	// holds no lease until it has caught up.
 	stale uint64
-	// holds is the steady ms until which a master that has been revoked holds writes back instead
-	// of refusing them; 0: it is not revoked.
+	// holds is the steady ms until which writes wait instead of being refused; 0: they do not.
 	holds int64
 }
 
@@ -97,6 +96,9 @@ func (e *Engine) leaseRefuses(cl *Client, flags spec.Flag) bool {
 	if !e.needsLease(flags) {
 		return false
 	}
-	cl.Leased = true
-	return !e.leaseLasts() && e.Steady() >= e.lease.holds
+	if e.leaseLasts() {
+		cl.Leased = true
+		return false
+	}
+	return e.Steady() >= e.lease.holds // before that, the pause holds it
 }

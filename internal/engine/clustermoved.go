@@ -6,13 +6,16 @@ import (
 	"godwit/internal/spec"
 )
 
-// slotsChanged makes the gates and the clients follow a new view of the cluster. Commands that were
-// held back come again. Who waits for keys of slots that this node does not serve any more is
-// redirected, and who has subscribed to shard channels of such slots has not any more.
-func (e *Engine) slotsChanged() {
+// slotsChanged makes the gates and the clients follow a new view of the cluster, in which this
+// node's shard has lost slots. Commands that were held back come again. Who waits for keys of slots
+// that this node does not serve any more is redirected, and who has subscribed to shard channels of
+// lost slots has not any more.
+func (e *Engine) slotsChanged(lost *slot.Set) {
 	e.stateChanged()
 	e.redirectWaiters()
-	e.dropShardChannels()
+	if !lost.Empty() {
+		e.dropShardChannels(lost)
+	}
 	e.resumePostponed()
 }
 
@@ -59,14 +62,12 @@ func (c *clustering) covered() bool {
 
 // coverage returns how many slots have an owner, and how many of these have one that is there.
 func (c *clustering) coverage() (assigned, ok int) {
-	for _, s := range c.shards {
-		n := s.Slots.Len()
-		assigned += n
-		master := c.state.Nodes[s.Master]
-		if master == nil {
-			master = c.state.Nodes[s.Last]
-		}
-		if master != nil && !master.Failed {
+	if c.view == nil {
+		return 0, 0
+	}
+	for _, p := range c.view.Parts {
+		n := p.Slots.Len()
+		if assigned += n; p.Head != nil && !p.Head.Failed {
 			ok += n
 		}
 	}
@@ -101,8 +102,8 @@ func (e *Engine) judgeWaiter(cl *Client, n int) (verdict, *topology.Node) {
 	if e.cluster.down {
 		return downAll, nil
 	}
-	owner := e.SlotOwner(n)
-	to := e.serverOf(owner)
+	owner := e.cluster.part(n)
+	to := headOf(owner)
 	m := e.cluster.state.Marks[n]
 	switch {
 	case to == e.cluster.self && to != nil:
@@ -112,7 +113,7 @@ func (e *Engine) judgeWaiter(cl *Client, n int) (verdict, *topology.Node) {
 		return serves, nil
 	case to == nil:
 		return unserved, nil
-	case owner == e.cluster.shard && cl.ReadOnly && !cl.wait.cmd.Is(spec.Write):
+	case owner.Shard == e.cluster.shard && cl.ReadOnly && !cl.wait.cmd.Is(spec.Write):
 		return serves, nil
 	}
 	return movedAway, to

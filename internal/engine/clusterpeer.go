@@ -29,9 +29,7 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, refusal string) {
 		return 0, fmt.Sprintf("%sNode %.40s is not known here as one of the shard", errPeerLater,
 			p.Node)
 	case p.Term > v.shard.Term:
-		e.Log.Warning("Replica %.40s knows a later master of the shard (term %d, here %d): "+
-			"nothing is confirmed until this node knows it too", p.Node, p.Term, v.shard.Term)
-		e.lease.stale = max(e.lease.stale, p.Term)
+		e.outdated(p)
 		return 0, fmt.Sprintf("%sThis node knows the shard's term %d, not %d", errPeerLater,
 			v.shard.Term, p.Term)
 	case sh == nil || e.repl.master != nil:
@@ -39,6 +37,16 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, refusal string) {
 	}
 	r.node = p.Node
 	return v.shard.Term, ""
+}
+
+// outdated notes that there is a later master of the shard than this node knows.
+func (e *Engine) outdated(p Peer) {
+	if e.cluster.leads() && p.Term > e.lease.stale {
+		e.Log.Warning("Replica %.40s knows a later master of the shard (term %d, here %d): "+
+			"nothing is confirmed until this node knows it too", p.Node, p.Term,
+			e.cluster.shard.Term)
+	}
+	e.lease.stale = max(e.lease.stale, p.Term)
 }
 
 // peerLeft returns why a replica that has named itself cannot have the stream any more, "" if it

@@ -36,13 +36,12 @@ func (e *Engine) DeliverMessage(kind MessageKind, channel, message []byte) {
 	e.Publish(k, channel, message)
 }
 
-// dropShardChannels ends the subscriptions to shard channels of slots that the node's shard does
-// not own.
-func (e *Engine) dropShardChannels() {
+// dropShardChannels ends the subscriptions to shard channels of slots that the node's shard has
+// lost.
+func (e *Engine) dropShardChannels(lost *slot.Set) {
 	var gone []*pubsub.Topic[*Client]
 	e.hub.Topics(pubsub.Shards, func(t *pubsub.Topic[*Client]) {
-		owner := e.SlotOwner(slot.Of([]byte(t.Name)))
-		if owner == nil || owner != e.cluster.shard {
+		if lost.Has(slot.Of([]byte(t.Name))) {
 			gone = append(gone, t)
 		}
 	})

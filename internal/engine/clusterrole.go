@@ -27,7 +27,6 @@ func (e *Engine) followShard() {
 func (e *Engine) lead() {
 	sh := e.cluster.shard
 	if e.shard.leads && e.shard.data == sh.ID && e.shard.term == sh.Term {
-		e.goOnAfterRevoke()
 		return
 	}
 	switch {
@@ -40,7 +39,7 @@ func (e *Engine) lead() {
 	e.shard = shardRole{leads: true, synced: true, data: sh.ID, term: sh.Term}
 	e.inSync.begin(sh.InSync, e.Feed.Offset(), e.Steady())
 	e.configureConfirm()
-	e.goOnAfterRevoke()
+	e.awaitLease()
 }
 
 // follow makes the server a replica of another node.
@@ -55,7 +54,7 @@ func (e *Engine) follow(n *topology.Node) {
 	if e.shard.restored {
 		e.shard.restored, e.repl.master.db = false, e.shard.db
 	}
-	e.goOnAfterRevoke()
+	e.endHold()
 }
 
 // replicationAddress returns where a node offers the stream of replication.
@@ -68,27 +67,6 @@ func (e *Engine) replicationAddress(n *topology.Node) (host string, port int) {
 		port = a.TLSPort
 	}
 	return host, port
-}
-
-// beRevoked is called while the shard of this node, which was its master, has none. Writes wait for
-// the next master for a while. If there is none by then they are refused.
-func (e *Engine) beRevoked() {
-	if e.lease.holds != 0 || !e.shard.leads {
-		return
-	}
-	e.Log.Notice("The shard has no master until another node takes over, or this one again. " +
-		"Writes wait.")
-	e.lease.holds = e.Steady() + e.Cfg.Cluster.FailoverTimeout
-	e.Pause(PauseFailover, e.lease.holds, e.confirm.written != nil)
-}
-
-// goOnAfterRevoke ends what beRevoked began: the shard has a master. Commands that waited run here,
-// or are sent to the new master.
-func (e *Engine) goOnAfterRevoke() {
-	if e.lease.holds != 0 {
-		e.lease.holds = 0
-		e.Unpause(PauseFailover)
-	}
 }
 
 // ClusterFailover carries out CLUSTER FAILOVER of the client. done is called with the error reply,

@@ -27,7 +27,7 @@ func (e *Engine) callSlots(cl *Client, cmd *spec.Command, argv [][]byte) (s call
 		}
 		return s
 	}
-	s.shards = cmd.RoutesShardChannels()
+	s.shards = cmd.UsesShardChannels()
 	refs, _ := cmd.KeyRefs(e.cluster.refs[:0], argv)
 	for _, r := range refs {
 		switch at := refTo(slot.Of(argv[r.Pos])); {
@@ -43,7 +43,7 @@ func (e *Engine) callSlots(cl *Client, cmd *spec.Command, argv [][]byte) (s call
 
 // route notes where the keys of a command are that is being queued.
 func (m *multi) route(c *Ctx) {
-	m.shards = m.shards || c.Cmd.RoutesShardChannels()
+	m.shards = m.shards || c.Cmd.UsesShardChannels()
 	if m.slot == 0 {
 		m.slot = c.slot
 	}
@@ -79,7 +79,7 @@ func (p *presence) add(e *Engine, c *Ctx, cmd *spec.Command, argv [][]byte) {
 			p.first = key
 		}
 		p.several = p.several || string(p.first) != string(key)
-		if c.DB.Holds(key) {
+		if c.Client.db.Holds(key) {
 			p.here++
 		} else {
 			p.missing++

@@ -19,7 +19,7 @@ func (e *Engine) keepInSync() {
 	}
 	need := int(e.Cfg.MinReplicasToAck)
 	next := s.plan(syncPlan{set: sh.InSync, belongs: e.cluster.replicates, need: need,
-		now: e.Steady(), patience: e.Cfg.Cluster.NodeTimeout / 2})
+		now: e.Steady(), patience: e.cluster.nodeTimeout() / 2})
 	if !s.failed && sh.Confirm == need && slices.Equal(sh.InSync, next) {
 		return
 	}

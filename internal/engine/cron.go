@@ -145,7 +145,7 @@ func (e *Engine) Slice() (more bool) {
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
 	if !expire && !rehash && !ks.LazyFreeQueued() && !e.mem.evicting && !ks.A.Idle() &&
 		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() &&
-		e.defrag.round == nil {
+		e.defrag.round == nil && !e.strays.pending() {
 		return false
 	}
 	start := time.Now()
@@ -164,6 +164,9 @@ func (e *Engine) Slice() (more bool) {
 		again = ks.A.TrimSlice() || again
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
+		}
+		if e.strays.pending() {
+			again = e.dropStrays() || again
 		}
 		if e.mem.evicting {
 			e.mem.evicting = false

@@ -69,6 +69,7 @@
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
+//	clusterhold.go      writes that wait while a shard changes its master
 //	failoverstate.go    how far a failover is
 //	importing.go        import-mode
 //
@@ -111,6 +112,7 @@
 //	debugscript.go      the connection of a client that debugs a script
 //	functions.go        the libraries of functions
 //	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
+//	clusterwait.go      commands that wait for other nodes of the cluster
 //	clusterpubsub.go    messages for other nodes, shard channels that leave
 //	clustermoved.go     clients whose slots have left, the state of the cluster
 //	exec.go             a client's command from its arguments to its reply
@@ -140,7 +142,9 @@
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
 //	clusterrole.go      the role of a node in its shard
+//	clusterstray.go     keys of slots that other shards own
 //	clusterinstall.go   a new topology, and what follows from it
+//	clusterfacts.go     what replies tell of nodes beside the topology
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation

@@ -110,6 +110,7 @@ type Engine struct {
 	lease    lease
 	inSync   inSync
 	shard    shardRole
+	strays   strayKeys
 	errs     map[string]int64
 	// masterErrors and applied are of the commands of the master.
 	masterErrors masterErrors

@@ -14,6 +14,7 @@ func (e *Engine) Enter() {
 	e.syncClock()
 	if e.cluster.on {
 		e.readLease()
+		e.leaseCame()
 	}
 }
 

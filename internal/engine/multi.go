@@ -112,7 +112,7 @@ func (e *Engine) endMulti(c *Client) {
 	if m == nil {
 		return
 	}
-	c.multi = nil
+	c.multi, c.awaits = nil, nil
 	if len(e.multis) >= keptMultis || cap(m.chunk) > keptMultiBytes ||
 		cap(m.args) > keptMultiArgs || cap(m.cmds) > keptMultiArgs {
 		return

@@ -81,11 +81,12 @@ func (e *Engine) leaveMaster(m *Master) {
 	m.state = LinkConnect
 }
 
-// dropBlocked ends the waits of clients that a replica cannot serve, and their connections.
+// dropBlocked ends the waits of clients that a replica cannot serve, and their connections. Those
+// who wait for the cluster may have asked for the change.
 func (e *Engine) dropBlocked() {
 	var list []*Client
 	e.Clients(func(c *Client) bool {
-		if c.wait != nil {
+		if c.wait != nil && !c.awaitsCluster() {
 			list = append(list, c)
 		}
 		return true

@@ -97,7 +97,7 @@ func routeOf(c *spec.Command) route {
 	switch {
 	case c.Is(spec.RunsQueue):
 		return routeQueue
-	case c.OnlyKey() > 0 && !c.RoutesShardChannels():
+	case c.OnlyKey() > 0 && !c.UsesShardChannels():
 		return routeOne
 	case len(c.Keys) > 0 || c.KeysFn != nil:
 		return routeKeys

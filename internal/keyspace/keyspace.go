@@ -290,12 +290,6 @@ func (db *DB) Footprint(key []byte) int64 {
 	return 0
 }
 
-// Holds reports whether there is such a key that is not due. It changes nothing.
-func (db *DB) Holds(key []byte) bool {
-	_, e := db.find(key)
-	return e.Exists() && !db.due(e)
-}
-
 // Lookup finds a key that a write command is about to use. It expires lazily and touches the access
 // time.
 func (db *DB) Lookup(key []byte) object.Entry {

@@ -53,6 +53,7 @@ var wallClock = map[string]int{
 	"internal/logging/format.go":           1, // log-timestamp-format milliseconds
 	"internal/persist/check_rdb.go":        2, // --check-rdb: deadlines
 	"internal/persist/load.go":             1, // the log shows a file's age
+	"internal/server/clusternode.go":       1, // CLUSTER LINKS shows times
 	"internal/server/tls_reload.go":        1, // when a certificate expires
 }
 

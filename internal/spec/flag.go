@@ -36,6 +36,7 @@ const (
 	LeavesMulti                             // InMulti, ends MULTI.
 	TakesLocalKeys                          // Takes keys from here while their slot moves.
 	RunsQueue                               // Runs what MULTI queued, has those commands' flags.
+	AwaitsCluster                           // Waits for other nodes, see Ctx.Await.
 )
 
 // flagNames are the flags that COMMAND shows, in its order.

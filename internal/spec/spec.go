@@ -120,8 +120,11 @@ func (c *Command) OnlyKey() int {
 	return c.Keys[0].Begin.Index
 }
 
-// RoutesShardChannels reports whether the command is routed by shard channels instead of keys.
-func (c *Command) RoutesShardChannels() bool { return c.Is(PubSub) && len(c.Keys) > 0 }
+// UsesShardChannels reports whether the command listens or sends to shard channels. It is routed by
+// them instead of keys.
+func (c *Command) UsesShardChannels() bool {
+	return c.Is(PubSub) && len(c.Keys) > 0 && c.Channels != NoChannels
+}
 
 // CopiesValues reports whether the command stores what it reads at another key.
 func (c *Command) CopiesValues() bool { return c.copies }

@@ -52,6 +52,10 @@ type Answer struct {
 // ErrLater reports a master that cannot synchronize now, but will.
 var ErrLater = errors.New("the master is not ready")
 
+// ErrPeer reports a master that knows another state of the cluster than this node. One of them will
+// catch up in a moment.
+var ErrPeer = errors.New("the two nodes know different states of the cluster")
+
 // ErrFailover reports a replica that does not take over (Hello.Failover).
 var ErrFailover = errors.New("Failover target rejected psync request")
 
@@ -84,8 +88,7 @@ func (c *Conn) Handshake(h Hello, log *logging.Logger) (Answer, error) {
 }
 
 // meetPeer tells the master which node of its cluster this is. It returns the term of the shard
-// that the master knows, or why there can be no stream. ErrLater is among the reasons if the two
-// only know different states of the cluster.
+// that the master knows, or why there can be no stream, such as ErrPeer.
 func (c *Conn) meetPeer(peer string) (term uint64, err error) {
 	if err := c.send([]string{"REPLCONF", "cluster-peer", peer}); err != nil {
 		return 0, fmt.Errorf("Sending command to master in replication handshake: %w", err)
@@ -102,7 +105,7 @@ func (c *Conn) meetPeer(peer string) (term uint64, err error) {
 	switch {
 	case hasPrefix(line, "-TRYAGAIN"):
 		return 0, fmt.Errorf("The master of the shard refuses this node: %s (%w)", show(line),
-			ErrLater)
+			ErrPeer)
 	case line[0] == '-':
 		return 0, fmt.Errorf("The server at the address of the shard's master is not of this "+
 			"cluster: %s", show(line))

@@ -44,6 +44,7 @@ func (n *Node) applied() uint64 { return n.state.Index }
 func (n *Node) settle() {
 	for i := 0; n.down == nil && i < 8; i++ {
 		n.drive()
+		n.campaign()
 		n.member()
 		n.lead.duties(n)
 		n.serveRequests()
@@ -52,6 +53,18 @@ func (n *Node) settle() {
 		if n.down != nil || !n.raft.HasReady() {
 			break
 		}
+	}
+}
+
+// campaign makes the only voter lead at once after its start: there is nobody to wait for.
+func (n *Node) campaign() {
+	if n.campaigned || n.down != nil {
+		return
+	}
+	n.campaigned = true
+	if v := n.conf.GetVoters(); len(v) == 1 && v[0] == n.meta.Raft {
+		n.guard(n.raft.Campaign)
+		n.drive()
 	}
 }
 
@@ -283,6 +296,7 @@ func (n *Node) downText() string {
 
 // follow notes who leads.
 func (n *Node) follow(soft *raft.SoftState) {
+	n.leads = soft.Lead
 	switch {
 	case soft.RaftState != raft.StateLeader:
 		n.lead = nil

@@ -1,7 +1,7 @@
 package core
 
 import (
-	"slices"
+	"maps"
 	"strconv"
 
 	"godwit/internal/cluster/topology"
@@ -18,12 +18,43 @@ func (l *leader) duties(n *Node) {
 	if !l.ready(n) || n.lead != l {
 		return
 	}
-	for _, duty := range []func(*Node){l.members, l.failures, l.shards, l.requests, l.loose} {
+	// Most is looked at when the state has changed, and from time to time. Promotions and requests
+	// also wait for reports.
+	duties := []func(*Node){l.requests}
+	if n.now >= l.next || l.seen != n.state {
+		l.next, l.seen = n.now+n.timeout()/ticksPerTimeout, n.state
+		l.tidy(n)
+		duties = []func(*Node){l.members, l.failures, l.shards, l.requests, l.loose}
+	} else if len(l.vacant)+len(l.wishes) > 0 {
+		duties = []func(*Node){l.shards, l.requests}
+	}
+	for _, duty := range duties {
 		duty(n)
 		if n.lead != l || n.down != nil {
 			return
 		}
 	}
+}
+
+// tidy forgets what was noted long ago.
+func (l *leader) tidy(n *Node) {
+	if n.now < l.tidied+n.timeout() {
+		return
+	}
+	l.tidied = n.now
+	maps.DeleteFunc(l.tried, func(_ string, t Time) bool { return t < n.now })
+	for by, open := range l.open {
+		maps.DeleteFunc(open, func(_ uint64, t Time) bool { return t < n.now })
+		if len(open) == 0 {
+			delete(l.open, by)
+		}
+	}
+	maps.DeleteFunc(l.vacant, func(id topology.ShardID, _ Time) bool {
+		return n.state.Shards[id] == nil
+	})
+	maps.DeleteFunc(l.wishes, func(id topology.ShardID, _ *wish) bool {
+		return n.state.Shards[id] == nil
+	})
 }
 
 // once reports whether a duty may propose: it has not done so, or what it proposed then has had
@@ -85,9 +116,6 @@ func (l *leader) take(n *Node, op topology.Op) {
 			return
 		}
 	}
-	if l.open[op.By] == nil {
-		l.open[op.By] = map[uint64]Time{}
-	}
 	if t, ok := l.open[op.By][op.Req]; ok && n.now < t {
 		return // it is in the log, not applied yet
 	}
@@ -128,6 +156,9 @@ func (l *leader) request(n *Node, op topology.Op) bool {
 		return false
 	}
 	if l.propose(n, op) {
+		if l.open[op.By] == nil {
+			l.open[op.By] = map[uint64]Time{}
+		}
 		l.open[op.By][op.Req] = n.now + n.timeout()/pingsPerTimeout
 	}
 	return true
@@ -161,8 +192,7 @@ func allowed(op topology.Op, from topology.NodeID) bool {
 		return false
 	}
 	switch a := op.Do.(type) {
-	case topology.Init, topology.SetFailed, topology.Vacate, topology.Promote, topology.Close,
-		topology.Open:
+	case topology.Init, topology.SetFailed, topology.Vacate, topology.Promote:
 		return false
 	case topology.Leave:
 		return a.Node == from
@@ -172,14 +202,4 @@ func allowed(op topology.Op, from topology.NodeID) bool {
 		return a.Node == from
 	}
 	return true
-}
-
-// sorted returns the keys of a map in ascending order.
-func sorted[K ~string, V any](m map[K]V) []K {
-	list := make([]K, 0, len(m))
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list
 }

@@ -24,6 +24,9 @@ type leader struct {
 	wishes map[topology.ShardID]*wish
 	vacant map[topology.ShardID]Time // since when a shard has no master
 	round  round
+	next   Time            // when all duties are looked at again
+	seen   *topology.State // when they were last
+	tidied Time
 	// tried says when a duty may propose the same again.
 	tried map[string]Time
 	open  map[topology.NodeID]map[uint64]Time // requests in the log, until when they may be there
@@ -34,6 +37,7 @@ type leader struct {
 
 // peer is what the leader knows of a node, itself included.
 type peer struct {
+	raft     uint64 // its id in the Raft group
 	heard    Time   // when its last ping came
 	at       Time   // of that ping, by the node's clock
 	leaseEnd Time   // by the leader's clock, 0: it has none of this leader
@@ -49,6 +53,7 @@ type round struct {
 	began   Time
 	running map[topology.NodeID]*ping // that it answers
 	waiting map[topology.NodeID]*ping // that the next one answers
+	urgent  bool                      // a master among them has no lease
 	through []passed
 }
 
@@ -81,11 +86,16 @@ func (l *leader) grace(n *Node) Time {
 	return d + d/marginParts
 }
 
-// peer returns what is known of a node.
-func (l *leader) peer(id topology.NodeID) *peer {
+// peer returns what is known of a node. Of one that was admitted again nothing is, but that it may
+// hold a lease from before.
+func (l *leader) peer(id topology.NodeID, raft uint64) *peer {
 	p := l.peers[id]
-	if p == nil {
-		p = &peer{}
+	if p == nil || p.raft != raft {
+		old := p
+		p = &peer{raft: raft}
+		if old != nil {
+			p.leaseEnd = old.leaseEnd
+		}
 		l.peers[id] = p
 	}
 	return p
@@ -118,16 +128,20 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	if l == nil || node == nil || node.Raft != p.raft {
 		return
 	}
-	peer := l.peer(from)
+	peer := l.peer(from, p.raft)
 	if p.boot < peer.boot || p.boot == peer.boot && p.at < peer.at {
 		return // from an earlier life, or overtaken
 	}
 	peer.heard, peer.at, peer.boot, peer.local = n.now, p.at, p.boot, p.local
 	peer.applied = max(peer.applied, min(p.applied, n.applied()))
+	if !p.wants {
+		return
+	}
 	if l.round.waiting[from] == nil || l.round.waiting[from].at < p.at {
 		p.came = n.now
 		l.round.waiting[from] = p
 	}
+	l.round.urgent = l.round.urgent || peer.leaseEnd <= n.now
 	if n.cfg.Debug.NoReadIndex {
 		l.answer(n, passed{n.applied(), l.round.waiting})
 		clear(l.round.waiting)
@@ -135,21 +149,22 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	l.ask(n)
 }
 
-// ask begins a round if pings wait and none is under way.
+// ask begins a round if pings wait and none is under way. A round costs a message to each node and
+// back, so they are apart, unless a master is without a lease.
 func (l *leader) ask(n *Node) {
 	r := &l.round
-	stuck := r.running != nil && n.now-r.began > n.timeout()/pingsPerTimeout
-	if len(r.waiting) == 0 || r.running != nil && !stuck {
+	due := n.now-r.began >= n.timeout()/pingsPerTimeout
+	if len(r.waiting) == 0 || !due && (r.running != nil || !r.urgent) {
 		return
 	}
-	if stuck {
+	if r.running != nil { // it is stuck
 		for id, p := range r.running {
 			if r.waiting[id] == nil {
 				r.waiting[id] = p
 			}
 		}
 	}
-	r.id, r.began, r.running = r.id+1, n.now, r.waiting
+	r.id, r.began, r.running, r.urgent = r.id+1, n.now, r.waiting, false
 	r.waiting = map[topology.NodeID]*ping{}
 	ctx := binary.LittleEndian.AppendUint64(nil, r.id)
 	n.guard(func() error { n.raft.ReadIndex(ctx); return nil })
@@ -189,7 +204,8 @@ func (l *leader) answer(n *Node, through passed) {
 		answer := &pong{to: p.raft, boot: p.boot, at: p.at}
 		if l.grants(n, id, p) {
 			answer.granted, answer.length, answer.index = true, n.leaseLength(), through.index
-			l.peer(id).leaseEnd = max(l.peer(id).leaseEnd, p.came+n.leaseLength())
+			peer := l.peer(id, p.raft)
+			peer.leaseEnd = max(peer.leaseEnd, p.came+n.leaseLength())
 		}
 		if id == n.meta.Node {
 			n.ponged(answer)
@@ -205,7 +221,8 @@ func (l *leader) grants(n *Node, id topology.NodeID, p *ping) bool {
 		return false
 	}
 	node, sh := n.state.Nodes[id], n.state.ShardOf(id)
-	return node != nil && node.Raft == p.raft && sh.Master == id && p.local.Whole &&
+	return node != nil && node.Raft == p.raft && sh.Master == id &&
+		(p.local.Whole || l.forlorn(n, sh, id)) &&
 		(node.Boot == p.boot || n.cfg.Debug.ForgetsRestart)
 }
 

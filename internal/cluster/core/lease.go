@@ -1,12 +1,17 @@
 package core
 
+import "godwit/internal/cluster/topology"
+
 // lease is what a master has been given, by its own clock.
 type lease struct {
 	end  Time // 0: none
 	next Time // of one that counts once index is installed
 	at   uint64
-	// asked is when the node last asked the leader.
-	asked Time
+	// asked is when the node last asked the leader, wanted whether it wanted a lease then, and
+	// leader who that was.
+	asked  Time
+	wanted bool
+	leader topology.NodeID
 }
 
 // leaseEnd returns the end of the lease that the node holds.
@@ -52,15 +57,25 @@ func (n *Node) installed(s uint64) {
 }
 
 // keepInTouch pings the leader from time to time, and someone who may know it while there is none.
+// A new leader hears of the node at once, and so does the leader of a new master. While the shard
+// has no master, reports of who has what come often.
 func (n *Node) keepInTouch() {
-	if n.now-n.lease.asked >= n.timeout()/pingsPerTimeout {
+	every := n.timeout() / pingsPerTimeout
+	if n.Waits() {
+		every = min(every, vacantPings)
+	}
+	if n.now-n.lease.asked >= every || n.wantsLease() && !n.lease.wanted ||
+		n.leader() != n.lease.leader && n.leader() != "" {
 		n.ping()
 	}
 }
 
+// vacantPings is the time between reports while a shard waits for a master.
+const vacantPings Time = 20e6
+
 // ping reports to the leader and asks for a lease.
 func (n *Node) ping() {
-	n.lease.asked = n.now
+	n.lease.asked, n.lease.wanted, n.lease.leader = n.now, n.wantsLease(), n.leader()
 	p := &ping{raft: n.meta.Raft, boot: n.meta.Boot, at: n.now, applied: n.install,
 		wants: n.wantsLease(), local: n.local}
 	switch leader := n.leader(); leader {

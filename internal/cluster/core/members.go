@@ -126,11 +126,11 @@ func (l *leader) change(n *Node, what raftpb.ConfChangeType, id uint64) {
 func (l *leader) welcome(n *Node, progress map[uint64]tracker.Progress) {
 	for _, id := range n.state.NodeIDs() {
 		node := n.state.Nodes[id]
+		peer := l.peer(id, node.Raft)
 		p, ok := progress[node.Raft]
 		if !ok || p.Match > 0 || id == n.meta.Node {
 			continue
 		}
-		peer := l.peer(id)
 		if peer.heard > 0 || n.now < peer.welcomed+n.timeout()/pingsPerTimeout {
 			continue
 		}
@@ -147,15 +147,18 @@ func (n *Node) inGroup(id uint64) bool {
 		slices.Contains(n.conf.GetLearnersNext(), id)
 }
 
-// heir returns the voter that should lead next, and the term of this leader. It returns 0 if there
-// is none.
+// heir returns the voter that should lead next, and the term of this leader: one that was heard
+// lately, with most of the log. It returns 0 if there is no other voter.
 func (n *Node) heir() (best, term uint64) {
 	var match uint64
+	var heard bool
 	n.raft.WithProgress(func(id uint64, t raft.ProgressType, p tracker.Progress) {
-		if t == raft.ProgressTypePeer && id != n.meta.Raft && p.RecentActive && p.Match >= match {
-			if best == 0 || p.Match > match {
-				best, match = id, p.Match
-			}
+		if t != raft.ProgressTypePeer || id == n.meta.Raft {
+			return
+		}
+		alive := n.lead != nil && n.lead.hears(n, n.names[id])
+		if best == 0 || alive && !heard || alive == heard && p.Match > match {
+			best, match, heard = id, p.Match, alive
 		}
 	})
 	return best, n.raft.BasicStatus().GetTerm()
@@ -187,7 +190,7 @@ func (n *Node) slept(gap Time) {
 // declined removes a node that was admitted but does not come.
 func (l *leader) declined(n *Node, from topology.NodeID, b *raftIDBody) {
 	node := n.state.Nodes[from]
-	if !l.ready(n) || node == nil || node.Raft != b.raft || l.peer(from).heard > 0 {
+	if !l.ready(n) || node == nil || node.Raft != b.raft || l.peer(from, b.raft).heard > 0 {
 		return
 	}
 	if l.once(n, "declined "+string(from)) {

@@ -33,6 +33,7 @@ type Node struct {
 	log         *raft.MemoryStorage // the entries behind the last snapshot
 	conf        *raftpb.ConfState   // raft's members
 	snapped     uint64              // the index of the last snapshot
+	leads       uint64              // the raft id of the leader, 0: none is known
 	appliedTerm uint64              // of the last applied entry
 	state       *topology.State     // after it; handed out, so never changed
 	shown       *topology.State     // of the last Output
@@ -47,7 +48,9 @@ type Node struct {
 	meetings []*meeting      // ascending by number
 	offers   map[string]Time // clusters that may welcome this node, until when
 	leaving  *leaving
-	turn     int // of anyone
+	// campaigned says that the node has looked, after its start, whether it is the only voter.
+	campaigned bool
+	turn       int // of anyone
 }
 
 // New starts a node from what storage has. A node of which nothing is saved founds a cluster of
@@ -75,7 +78,8 @@ func New(now Time, cfg Config) (*Node, error) {
 // ID returns the node's id. Only Reset changes it.
 func (n *Node) ID() topology.NodeID { return n.meta.Node }
 
-// Tick lets time pass. It is to be called at least every eightieth of the node timeout.
+// Tick lets time pass. It is to be called at least every eightieth of the node timeout, and every
+// 20 ms while the node's shard has no master.
 func (n *Node) Tick(now Time) {
 	if n.begin(now) {
 		n.settle()
@@ -114,8 +118,10 @@ func (n *Node) Installed(now Time, s *topology.State) {
 	}
 }
 
-// SetLocal tells what the server's data is. The runtime calls it before each Tick, and at once
-// when the role, the link or a synchronization has changed.
+// SetLocal tells what the server's data is. The runtime calls it before each Installed, with what
+// the server has after it acts by the new state: a promotion relies on it that the offset of a
+// master that was revoked does not grow any more. It calls it some times within a ping interval
+// too, and often while Waits.
 func (n *Node) SetLocal(l Local) { n.local = l }
 
 // SetAbout tells what the node announces of itself.
@@ -159,6 +165,13 @@ func (n *Node) Resign(now Time) {
 		n.resign()
 		n.settle()
 	}
+}
+
+// Waits reports whether the node's shard waits for a master. What SetLocal tells then decides when
+// there is one, and which.
+func (n *Node) Waits() bool {
+	sh := n.state.ShardOf(n.meta.Node)
+	return sh != nil && sh.Master == ""
 }
 
 // Lease returns the time until which the node may confirm writes as a master of the shard that

@@ -62,7 +62,7 @@ func (l *leader) shards(n *Node) {
 	for _, id := range n.state.ShardIDs() {
 		sh := n.state.Shards[id]
 		w := l.wishes[id]
-		if w != nil && (n.now > w.until || sh.Master == w.node) {
+		if w != nil && !l.possible(n, sh, w) {
 			delete(l.wishes, id)
 			w = nil
 		}
@@ -80,6 +80,15 @@ func (l *leader) shards(n *Node) {
 	}
 }
 
+// possible reports whether a wish can still come true. A graceful one needs the old master in the
+// life in which it was the master: after a restart it may have less than it had confirmed.
+func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
+	node, p := n.state.Nodes[w.node], l.peers[w.node]
+	return n.now <= w.until && sh.Master != w.node && node != nil && node.Shard == sh.ID &&
+		l.hears(n, w.node) && p.local.Whole && p.boot == node.Boot &&
+		(w.mode != Graceful || l.hears(n, sh.Last) && l.peers[sh.Last].boot == sh.Boot)
+}
+
 // broken reports whether the shard needs another master than the one that it has, and has one.
 func (l *leader) broken(n *Node, sh *topology.Shard) bool {
 	p := l.peers[sh.Master]
@@ -90,8 +99,9 @@ func (l *leader) broken(n *Node, sh *topology.Shard) bool {
 	if sh.Slots.Empty() {
 		return false
 	}
+	any := l.orphaned(n, sh)
 	return slices.ContainsFunc(n.state.Members(sh.ID), func(id topology.NodeID) bool {
-		return id != sh.Master && l.candidate(n, sh, id, false)
+		return id != sh.Master && l.candidate(n, sh, id, any)
 	})
 }
 
@@ -110,7 +120,7 @@ func (l *leader) promote(n *Node, sh *topology.Shard, w *wish) {
 			return
 		}
 		choice = w.node
-	} else if l.heardAll(n, sh) || n.now-since > n.timeout()/2 {
+	} else if l.heardAll(n, sh) || n.now-since > n.timeout()/4 {
 		choice = l.best(n, sh)
 	}
 	if choice == "" || !l.once(n, "promote "+string(sh.ID)) {
@@ -119,6 +129,18 @@ func (l *leader) promote(n *Node, sh *topology.Shard, w *wish) {
 	n.cfg.Log("Failover election won: promoting " + string(choice) + " in shard " + string(sh.ID))
 	l.propose(n, topology.Op{Do: topology.Promote{Shard: sh.ID, Term: sh.Term, Node: choice,
 		Boot: n.state.Nodes[choice].Boot, Force: w != nil && w.mode != Force || l.orphaned(n, sh)}})
+}
+
+// forlorn reports whether no other node of the shard has any data, nor may have when it comes back.
+// A node whose own data is not complete then serves what it has.
+func (l *leader) forlorn(n *Node, sh *topology.Shard, id topology.NodeID) bool {
+	for _, o := range n.state.Members(sh.ID) {
+		p := l.peers[o]
+		if o != id && (!l.hears(n, o) || p.local.Whole && p.local.Shard == sh.ID) {
+			return false
+		}
+	}
+	return sh.Confirm == 0 || l.orphaned(n, sh)
 }
 
 // heardAll reports whether all nodes of the shard but failed ones have told what they have.
@@ -131,17 +153,14 @@ func (l *leader) heardAll(n *Node, sh *topology.Shard) bool {
 	return true
 }
 
-// caughtUp reports whether the replica that wants to be promoted may be.
+// caughtUp reports whether the replica that wants to be promoted has everything that the old master
+// had.
 func (l *leader) caughtUp(n *Node, sh *topology.Shard, w *wish) bool {
 	p, last := l.peers[w.node], l.peers[sh.Last]
-	node := n.state.Nodes[w.node]
-	if node == nil || node.Shard != sh.ID || p == nil || !p.local.Whole || p.boot != node.Boot {
-		return false
-	}
 	if w.mode != Graceful {
 		return true
 	}
-	return last != nil && last.applied >= n.state.Revoked && p.local.Shard == sh.ID &&
+	return last.applied >= n.state.Revoked && p.local.Shard == sh.ID &&
 		p.local.Term == last.local.Term &&
 		p.local.Offset >= last.local.Offset && last.local.Term == sh.Term
 }
@@ -150,7 +169,7 @@ func (l *leader) caughtUp(n *Node, sh *topology.Shard, w *wish) bool {
 // all confirmed writes if the shard's master waits for replicas.
 func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any bool) bool {
 	node, p := n.state.Nodes[id], l.peers[id]
-	if node.Failed || !l.hears(n, id) || !p.local.Whole {
+	if node.Failed || !l.hears(n, id) || !p.local.Whole && !l.forlorn(n, sh, id) {
 		return false
 	}
 	if p.boot != node.Boot && !n.cfg.Debug.ForgetsRestart {
@@ -168,8 +187,12 @@ func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any 
 	return l.complete(n, sh, id)
 }
 
-// complete reports whether a node has all confirmed writes, by what the log says.
+// complete reports whether a node has all confirmed writes, by what the log says. One that has
+// begun a full synchronization has nothing any more.
 func (l *leader) complete(n *Node, sh *topology.Shard, id topology.NodeID) bool {
+	if p := l.peers[id]; p != nil && p.heard > 0 && !p.local.Whole {
+		return false
+	}
 	if id == sh.Last {
 		return n.state.Nodes[id].Boot == sh.Boot
 	}

@@ -86,7 +86,7 @@ func (n *Node) leader() topology.NodeID {
 	if n.lead != nil {
 		return n.meta.Node
 	}
-	return n.name(n.raft.BasicStatus().Lead)
+	return n.name(n.leads)
 }
 
 // finish answers a request of this node. Others are ignored.

@@ -138,9 +138,7 @@ func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raf
 	n.names, n.lead, n.lease, n.install = map[uint64]topology.NodeID{}, nil, lease{}, 0
 	n.learnNames()
 	n.appliedTerm = snapshot.GetMetadata().GetTerm()
-	if v := n.conf.GetVoters(); len(v) == 1 && v[0] == n.meta.Raft && len(entries) == 0 {
-		return node.Campaign() // there is nobody to wait for
-	}
+	n.campaigned, n.leads = false, 0
 	return nil
 }
 

@@ -23,6 +23,9 @@ type Status struct {
 	Down    string            // why it takes part no more, "" if it does
 }
 
+// Leads reports whether the node leads the Raft group.
+func (n *Node) Leads() bool { return n.lead != nil }
+
 // Status returns what there is to show of the log.
 func (n *Node) Status() Status {
 	b := n.raft.BasicStatus()

@@ -65,9 +65,9 @@ type CorruptError struct {
 
 // Error implements error.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("the cluster configuration file %s cannot be used: %s. The node cannot "+
-		"know what it has promised to others, so it does not start. Remove the file to start as "+
-		"a new node, and CLUSTER FORGET the old one", e.Path, e.Reason)
+	return fmt.Sprintf("Unrecoverable error: corrupted cluster config file %s: %s. The node "+
+		"cannot know what it has promised to others, so it does not start. Remove the file to "+
+		"start as a new node, and CLUSTER FORGET the old one.", e.Path, e.Reason)
 }
 
 // LockedError says that another process has the file.
@@ -88,12 +88,12 @@ func Open(path string) (l *Log, err error) {
 	}
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		if err := create(path); err != nil {
-			return nil, fmt.Errorf("creating the cluster configuration file: %w", err)
+			return nil, fmt.Errorf("Creating the cluster configuration file: %w", err)
 		}
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the cluster configuration file: %w", err)
+		return nil, fmt.Errorf("Opening the cluster configuration file: %w", err)
 	}
 	if err := lock(f); err != nil {
 		f.Close()
@@ -260,7 +260,7 @@ func (l *Log) read(f *os.File) error {
 	}
 	data := make([]byte, size)
 	if _, err := f.ReadAt(data, 0); err != nil && size > 0 {
-		return fmt.Errorf("reading the cluster configuration file: %w", err)
+		return fmt.Errorf("Reading the cluster configuration file: %w", err)
 	}
 	items, err := verify(data)
 	if err != nil {

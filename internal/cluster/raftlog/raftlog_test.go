@@ -214,8 +214,8 @@ func TestForeignFiles(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		_, err := Open(path)
-		require.ErrorContains(t, err, "the cluster configuration file "+path+
-			" cannot be used: "+text)
+		require.ErrorContains(t, err,
+			"Unrecoverable error: corrupted cluster config file "+path+": "+text)
 		left, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, string(data), string(left), "it is left alone")

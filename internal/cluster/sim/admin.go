@@ -57,7 +57,9 @@ func (w *World) build() {
 		if w.chance(0.3) {
 			a, b = b, a
 		}
-		w.must("meet", a, func(done func(string)) { a.node.Meet(a.clock(), b.about().Address, done) })
+		w.must("meet", a, func(done func(string)) {
+			a.node.Meet(a.clock(), b.about().Address, done)
+		})
 	}
 	for i, h := range w.hosts[masters:] {
 		to := w.hosts[i%masters]
@@ -147,11 +149,23 @@ func (w *World) reset(h *host, done func(string)) {
 	h.node.Reset(h.clock(), w.chance(0.5), done)
 }
 
+// masters reports whether the machine's node is a master.
+func masters(s *topology.State, h *host) bool {
+	sh := s.ShardOf(h.id)
+	return sh != nil && sh.Master == h.id
+}
+
 // action returns an action to propose, nil for none.
 func (w *World) action(s *topology.State, h, other *host) topology.Action {
 	r := w.rng.IntN(ranges)
+	for i := 0; i < 4 && w.chance(0.8) && !masters(s, other); i++ {
+		other = w.any()
+	}
 	sh := s.ShardOf(other.id)
-	switch w.rng.IntN(14) {
+	for i := 0; i < ranges && w.chance(0.9) && s.Owner(r*rangeSize) == sh; i++ {
+		r = (r + 1) % ranges
+	}
+	switch w.rng.IntN(16) {
 	case 0, 1, 2:
 		return topology.Replicate{Node: h.id, Master: other.id}
 	case 3:
@@ -173,7 +187,7 @@ func (w *World) action(s *topology.State, h, other *host) topology.Action {
 		if w.opt.Confirm == 0 { // without its data
 			return topology.Move{Slots: rangeOf(r), To: other.id}
 		}
-	case 11, 12:
+	case 11, 12, 14, 15:
 		if from := s.Owner(r * rangeSize); from != nil && sh != nil {
 			return topology.Begin{ID: w.newID(), Slots: rangeOf(r), From: from.ID, To: sh.ID}
 		}

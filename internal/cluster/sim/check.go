@@ -19,8 +19,8 @@ type checker struct {
 	w      *World
 	states map[stateKey]uint64
 	newest map[string]*topology.State // by cluster
-	// able says who could confirm after the last step, by range; lost are confirmed writes.
-	able      [ranges]map[string]*host
+	last   map[rangeKey]reign         // who could confirm last
+	// confirmed are the writes that must not be lost.
 	confirmed map[rangeKey][]uint32
 }
 
@@ -34,13 +34,17 @@ type rangeKey struct {
 	r       int
 }
 
+// reign is the time of one master.
+type reign struct {
+	h    *host
+	life int
+	term uint64
+}
+
 func (c *checker) init(w *World) {
 	c.w, c.states = w, map[stateKey]uint64{}
 	c.newest = map[string]*topology.State{}
-	c.confirmed = map[rangeKey][]uint32{}
-	for r := range c.able {
-		c.able[r] = map[string]*host{}
-	}
+	c.confirmed, c.last = map[rangeKey][]uint32{}, map[rangeKey]reign{}
 }
 
 // agreed looks at a state that a node has taken over.
@@ -65,7 +69,11 @@ func (c *checker) agreed(h *host, s *topology.State) {
 
 // noteChanges writes what a new state has changed into the trace.
 func (c *checker) noteChanges(old, s *topology.State) {
-	if old == nil || !c.w.opt.Verbose {
+	if old == nil {
+		return
+	}
+	c.count(old, s)
+	if !c.w.opt.Verbose {
 		return
 	}
 	for _, id := range s.ShardIDs() {
@@ -74,12 +82,12 @@ func (c *checker) noteChanges(old, s *topology.State) {
 			continue
 		}
 		c.w.note("[%.4s %d] shard %.4s: master %s last %s term %d slots %v closing %v in sync %v",
-			s.Cluster, s.Index, id, c.w.name(b.Master), c.w.name(b.Last), b.Term, b.Slots, b.Closing,
-			c.w.nameAll(b.InSync))
+			s.Cluster, s.Index, id, c.w.name(b.Master), c.w.name(b.Last), b.Term, b.Slots,
+			b.Closing, c.w.nameAll(b.InSync))
 	}
 	for _, id := range s.NodeIDs() {
-		if a, b := old.Nodes[id], s.Nodes[id]; a == nil || a.Failed != b.Failed || a.Boot != b.Boot ||
-			a.Shard != b.Shard {
+		a, b := old.Nodes[id], s.Nodes[id]
+		if a == nil || a.Failed != b.Failed || a.Boot != b.Boot || a.Shard != b.Shard {
 			c.w.note("[%.4s %d] node %s: raft %d boot %d shard %.4s failed %v", s.Cluster, s.Index,
 				c.w.name(id), b.Raft, b.Boot, b.Shard, b.Failed)
 		}
@@ -91,48 +99,54 @@ func (c *checker) noteChanges(old, s *topology.State) {
 	}
 }
 
+// count counts what a new state has changed.
+func (c *checker) count(old, s *topology.State) {
+	for id, n := range s.Nodes {
+		if o := old.Nodes[id]; o == nil || o.Raft != n.Raft {
+			c.w.stats.Joins++
+		}
+	}
+	for r := range ranges {
+		a, b := old.Owner(r*rangeSize), s.Owner(r*rangeSize)
+		if a != nil && b != nil && a.ID != b.ID {
+			c.w.stats.Moves++
+		}
+	}
+	for _, m := range s.Migrations {
+		if o := old.Migration(m.ID); m.Phase == topology.Done && (o == nil || o.Phase != m.Phase) {
+			c.w.stats.Migrations++
+		}
+	}
+}
+
 // step looks at who may confirm writes now.
 func (c *checker) step() {
-	var now [ranges]map[string]*host
+	var now [ranges][]*host
 	for _, h := range c.w.hosts {
-		if h.node == nil || h.server.term == 0 || h.clock() >= h.node.Lease() {
+		if h.node == nil || h.server.shard() == nil || h.clock() >= h.node.Lease() {
 			continue
 		}
 		for r := range ranges {
 			if !h.server.able(r) {
 				continue
 			}
-			if now[r] == nil {
-				now[r] = map[string]*host{}
+			for _, o := range now[r] {
+				if o.server.state.Cluster == h.server.state.Cluster {
+					c.w.fail("%v and %v may both confirm writes to slot %d", o, h, r*rangeSize)
+				}
 			}
-			cluster := h.server.state.Cluster
-			if other := now[r][cluster]; other != nil {
-				c.w.fail("%v and %v may both confirm writes to slot %d", other, h, r*rangeSize)
+			now[r] = append(now[r], h)
+			k := rangeKey{h.server.state.Cluster, r}
+			if v := (reign{h, h.life, h.server.term}); c.last[k] != v {
+				c.becomes(h, k)
+				c.last[k] = v
 			}
-			now[r][cluster] = h
-			if c.able[r][cluster] != h {
-				c.becomes(h, cluster, r)
-			}
-		}
-	}
-	for r := range ranges {
-		for cluster, h := range c.able[r] {
-			if now[r][cluster] == nil && now[r] == nil {
-				now[r] = map[string]*host{}
-			}
-			if now[r][cluster] == nil {
-				now[r][cluster] = h // the last one that could
-			}
-		}
-		if now[r] != nil {
-			c.able[r] = now[r]
 		}
 	}
 }
 
 // becomes looks at the data of a node that serves a range from now on.
-func (c *checker) becomes(h *host, cluster string, r int) {
-	k := rangeKey{cluster, r}
+func (c *checker) becomes(h *host, k rangeKey) {
 	if c.w.opt.Confirm == 0 || len(c.confirmed[k]) == 0 {
 		return
 	}
@@ -142,8 +156,8 @@ func (c *checker) becomes(h *host, cluster string, r int) {
 	}
 	for _, write := range c.confirmed[k] {
 		if !has[write] {
-			c.w.fail("%v serves slot %d and lacks write %d, which was confirmed", h, r*rangeSize,
-				write)
+			c.w.fail("%v serves slot %d and lacks write %d, which was confirmed", h,
+				k.r*rangeSize, write)
 			return
 		}
 	}
@@ -178,7 +192,8 @@ func (c *checker) excuse() {
 				continue
 			}
 			for r := range ranges {
-				if k := (rangeKey{cluster, r}); sh.Slots.Has(r*rangeSize) && len(c.confirmed[k]) > 0 {
+				k := rangeKey{cluster, r}
+				if sh.Slots.Has(r*rangeSize) && len(c.confirmed[k]) > 0 {
 					c.w.note("no complete node of shard %.4s is alive", id)
 					c.confirmed[k] = nil
 				}

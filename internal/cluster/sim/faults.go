@@ -143,12 +143,15 @@ func (w *World) recovers() {
 	}
 	for _, s := range w.check.newest {
 		if w.lives(s) && !w.serves(s) {
-			w.note("%s", s.Encode())
+			w.note("cluster %.4s is not served at index %d", s.Cluster, s.Index)
 		}
 	}
 	for _, h := range w.hosts {
 		if h.node != nil {
-			w.note("%v: %+v lease %d", h, h.node.Status(), (h.node.Lease()-h.clock())/1e6)
+			s := h.node.Status()
+			w.note("%v: cluster %.4s raft %d, %s in term %d, follows %s, applied %d, voters %v,"+
+				" lease %d ms, %+v", h, s.Cluster, s.Raft, s.Role, s.Term, w.name(s.Leader),
+				s.Applied, w.nameAll(s.Voters), (h.node.Lease()-h.clock())/1e6, h.server.local())
 		}
 	}
 	w.fail("not all slots are served three node timeouts after all faults ended")
@@ -183,7 +186,7 @@ func (w *World) serves(s *topology.State) bool {
 		}
 		found := false
 		for _, h := range w.hosts {
-			found = found || h.node != nil && h.server.able(r) && h.server.state.Cluster == s.Cluster
+			found = found || h.server.able(r) && h.server.state.Cluster == s.Cluster
 		}
 		if !found {
 			return false

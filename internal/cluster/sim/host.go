@@ -24,6 +24,7 @@ type host struct {
 	dying   bool // the machine is about to crash: the process must do nothing more
 	box     []func()
 	server  server
+	leads   bool
 	busy    int64 // until when the server's executor is
 }
 
@@ -39,9 +40,6 @@ func (h *host) String() string { return fmt.Sprintf("n%d", h.index) }
 
 // clock returns the machine's CLOCK_BOOTTIME.
 func (h *host) clock() int64 { return h.skew + int64(float64(h.w.now)*h.rate) }
-
-// alive reports whether the process runs, stopped or not.
-func (h *host) alive() bool { return h.node != nil }
 
 func (h *host) about() topology.About {
 	return topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7000 + h.index,
@@ -127,7 +125,7 @@ func (h *host) later(d int64, do func()) {
 
 // tick lets the node's time pass.
 func (h *host) tick(life int) {
-	h.w.after(int64(Timeout)/80, func() {
+	h.w.after(int64(Timeout)/50, func() {
 		if h.life != life || h.node == nil {
 			return
 		}
@@ -143,8 +141,13 @@ func (h *host) act(do func()) {
 	if h.node == nil {
 		return
 	}
+	led := h.leads
 	h.node.SetLocal(h.server.local())
 	do()
+	if h.leads = h.node.Leads(); h.leads && !led {
+		h.w.stats.Elections++
+		h.w.note("%v leads", h)
+	}
 	h.drain()
 }
 
@@ -185,6 +188,8 @@ func (h *host) send(m core.Message) {
 	if to == nil {
 		return
 	}
+	h.w.net.sent++
+	h.w.net.bytes[h] += len(m.Data)
 	from := h.id
 	h.w.net.send(h, to, func() {
 		if err := to.node.Receive(to.clock(), from, m.Data); err != nil {

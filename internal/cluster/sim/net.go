@@ -14,10 +14,12 @@ type network struct {
 	double   float64
 	min, max time.Duration // of delays
 	slow     float64       // how often a message takes much longer
+	sent     int           // messages
+	bytes    map[*host]int // of their senders
 }
 
 func (n *network) init(w *World) {
-	n.w = w
+	n.w, n.bytes = w, map[*host]int{}
 	for range w.opt.Nodes {
 		n.cut = append(n.cut, make([]bool, w.opt.Nodes))
 	}

@@ -31,7 +31,7 @@ type chunk struct {
 // pull asks the master for more.
 func (s *server) pull(sh *topology.Shard) {
 	h := s.h
-	to := h.w.net.find(sh.Master, topology.Address{})
+	to := h.w.net.find(sh.Last, topology.Address{})
 	if to == nil || to == h {
 		return
 	}
@@ -43,7 +43,7 @@ func (s *server) pull(sh *topology.Shard) {
 // serve answers a replica. A request of another term is refused: one of both has yet to learn who
 // the master is.
 func (s *server) serve(to *host, p pull) {
-	sh := s.shard()
+	sh := s.source()
 	if sh == nil || sh.ID != p.shard || sh.Term != p.term ||
 		!slices.Contains(s.state.Members(sh.ID), p.from) {
 		return
@@ -69,13 +69,27 @@ func (s *server) serve(to *host, p pull) {
 	s.h.w.net.send(s.h, to, func() { to.server.take(s.h.id, p, c) })
 }
 
+// source returns the shard whose replicas the server feeds: that of which it is the master, or was
+// the last one.
+func (s *server) source() *topology.Shard {
+	if s.state == nil || s.h.node == nil {
+		return nil
+	}
+	sh := s.state.ShardOf(s.h.id)
+	if sh == nil || sh.Last != s.h.id || s.data.shard != sh.ID || s.data.term != sh.Term ||
+		!s.whole || s.acks == nil {
+		return nil
+	}
+	return sh
+}
+
 // take applies what the master has sent.
 func (s *server) take(from topology.NodeID, p pull, c chunk) {
 	if s.state == nil || s.term > 0 || p.life != s.h.life {
 		return
 	}
 	sh := s.state.ShardOf(s.h.id)
-	if sh == nil || sh.ID != p.shard || sh.Master != from || sh.Term != c.term {
+	if sh == nil || sh.ID != p.shard || sh.Last != from || sh.Term != c.term {
 		return
 	}
 	s.linked = s.h.w.now
@@ -103,6 +117,11 @@ func (s *server) migrate(sh *topology.Shard) {
 		case m.Phase == topology.Copying && m.Source == h.id && h.w.chance(0.1):
 			s.advance(m.ID, topology.Closed)
 		case m.Phase == topology.Closed && m.Source == h.id && sh.Term == m.SourceTerm:
+			if s.closed[m.ID] == 0 {
+				s.closed[m.ID] = h.w.now
+			} else if h.w.now-s.closed[m.ID] > int64(Timeout) {
+				s.advance(m.ID, topology.Failed) // the pause is over
+			}
 			s.sendSlots(m)
 		case m.Phase == topology.Closed && m.Target == h.id && sh.Term == m.TargetTerm:
 			if n, ok := s.imported[m.ID]; ok && s.acked(sh) >= n {

@@ -71,11 +71,10 @@ type server struct {
 	pending   []pending
 	proposed  map[uint64][]topology.NodeID // in-sync sets that may yet be committed
 	proposals uint64
-	imported  map[string]int // migrations: length of the history that has them
+	imported  map[string]int   // migrations: length of the history that has them
+	closed    map[string]int64 // since when slots of migrations are closed
 	// As a replica:
-	asked  int64 // when it last asked its master
-	linked int64 // when it last heard of it
-	fails  int
+	linked int64 // when it last heard of its master
 }
 
 type ack struct {
@@ -153,6 +152,7 @@ func (s *server) master(sh *topology.Shard) {
 	s.h.w.stats.Promotions++
 	s.term, s.acks, s.pending = sh.Term, map[topology.NodeID]ack{}, nil
 	s.proposed, s.imported = map[uint64][]topology.NodeID{}, map[string]int{}
+	s.closed = map[string]int64{}
 	s.data.shard, s.data.term = sh.ID, sh.Term
 	s.confirmed = len(s.data.log) // nobody knows how much of it was
 }
@@ -245,7 +245,11 @@ func (s *server) mustAck(sh *topology.Shard) []topology.NodeID {
 // loop does what the server does from time to time.
 func (s *server) loop(life int) {
 	w := s.h.w
-	w.after(w.between(Timeout/100, Timeout/40), func() {
+	d := w.between(Timeout/100, Timeout/40)
+	if w.opt.Calm {
+		d *= 20
+	}
+	w.after(d, func() {
 		if s.h.life != life || s.h.node == nil {
 			return
 		}
@@ -266,7 +270,7 @@ func (s *server) work() {
 		s.migrate(sh)
 		return
 	}
-	if sh := s.state.ShardOf(s.h.id); sh != nil && sh.Master != "" {
+	if sh := s.state.ShardOf(s.h.id); sh != nil && sh.Last != s.h.id {
 		s.pull(sh)
 	}
 }

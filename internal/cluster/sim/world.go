@@ -25,6 +25,7 @@ type Options struct {
 	Chaos   time.Duration // how long faults last
 	Debug   core.Debug    // rules to break
 	Verbose bool          // keep the trace
+	Calm    bool          // replicas ask their masters rarely: the cluster alone is measured
 }
 
 // World is one run.
@@ -49,7 +50,8 @@ type World struct {
 
 // Stats count what a run has seen, so that a test can tell that it saw something.
 type Stats struct {
-	Events, Confirmed, Promotions, Crashes, Joins, Moves, Migrations, Elections int
+	Events, Confirmed, Promotions, Crashes int
+	Joins, Moves, Migrations, Elections    int
 }
 
 // event is something that happens at a time.
@@ -140,6 +142,11 @@ func (r Result) String() string {
 
 // Run runs one world. It replaces crypto/rand.Reader, so there may be one at a time.
 func Run(opt Options) Result {
+	return runWorld(opt, (*World).run)
+}
+
+// runWorld makes a world, starts its machines and runs a story in it.
+func runWorld(opt Options, story func(*World)) Result {
 	var key [32]byte
 	for i := range 8 {
 		key[i] = byte(opt.Seed >> (8 * i))
@@ -151,7 +158,10 @@ func Run(opt Options) Result {
 	defer func() { rand.Reader = before }()
 	w := &World{opt: opt, rng: mathrand.New(source)}
 	w.prepare()
-	w.run()
+	for _, h := range w.hosts {
+		h.start()
+	}
+	story(w)
 	return Result{w.failure, w.hash, w.trace, w.stats}
 }
 
@@ -209,9 +219,6 @@ func (w *World) runUntil(d time.Duration, holds func() bool) bool {
 
 // run builds a cluster, lets it suffer, heals it and looks whether it recovers.
 func (w *World) run() {
-	for _, h := range w.hosts {
-		h.start()
-	}
 	w.build()
 	if w.failure != "" {
 		return
@@ -227,8 +234,31 @@ func (w *World) run() {
 	}
 }
 
+// accepts reports whether some node may confirm writes to a range.
+func (w *World) accepts(r int) bool {
+	for _, h := range w.hosts {
+		if h.server.able(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// leader returns the machine that leads, nil if none does.
+func (w *World) leader() *host {
+	for _, h := range w.hosts {
+		if h.node != nil && h.node.Leads() {
+			return h
+		}
+	}
+	return nil
+}
+
 // name returns a short name of a node for the trace.
 func (w *World) name(id topology.NodeID) string {
+	if id == "" {
+		return "nobody"
+	}
 	for _, h := range w.hosts {
 		if h.id == id {
 			return h.String()

@@ -133,7 +133,7 @@ type Unmark struct {
 }
 
 // Close stops the owner of slots from serving them, since they are about to move. It is a
-// revocation.
+// revocation. Only the leader and the owner may ask for it, and for Open.
 type Close struct {
 	Shard ShardID  `json:"shard"`
 	Term  uint64   `json:"term"`

@@ -10,7 +10,7 @@ import (
 
 // What the state keeps of the past.
 const (
-	keepRequests   = 16  // of each node
+	keepRequests   = 32  // of each node
 	keepForgotten  = 100 // nodes
 	keepMigrations = 64  // that have ended
 )

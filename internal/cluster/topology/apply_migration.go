@@ -5,7 +5,7 @@ import "strconv"
 func (a Begin) apply(e *entry) string {
 	from, to := e.Shards[a.From], e.Shards[a.To]
 	switch {
-	case !validID(a.ID):
+	case !ValidID(a.ID):
 		return "ERR Invalid id of a migration"
 	case from == nil || from.Master == "" || to == nil || to.Master == "":
 		return errNoMaster

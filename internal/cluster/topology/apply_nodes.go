@@ -10,7 +10,7 @@ func (a Init) apply(e *entry) string {
 	switch {
 	case len(e.Nodes) > 0:
 		return "ERR The cluster exists already"
-	case !validID(a.Cluster) || !validID(a.Node) || !validID(a.Shard):
+	case !ValidID(a.Cluster) || !ValidID(a.Node) || !ValidID(a.Shard):
 		return "ERR Invalid id of a cluster, node or shard"
 	case a.Epoch > math.MaxInt64:
 		return invalidEpoch(a.Epoch)
@@ -43,7 +43,7 @@ func (a Admit) apply(e *entry) string {
 	switch {
 	case len(e.Nodes) == 0:
 		return errNotMember
-	case !validID(a.Node) || !validID(a.Shard):
+	case !ValidID(a.Node) || !ValidID(a.Shard):
 		return "ERR Invalid id of a node or shard"
 	case a.Epoch > math.MaxInt64:
 		return invalidEpoch(a.Epoch)
@@ -250,7 +250,7 @@ func (a Replicate) detach(e *entry, old *Shard) string {
 		return ""
 	case e.holds(old, a.Node):
 		return errNoMaster
-	case !validID(a.Shard):
+	case !ValidID(a.Shard):
 		return "ERR Invalid id of a shard"
 	case e.Shards[a.Shard] != nil:
 		return "ERR Shard " + string(a.Shard) + " exists already"

@@ -170,7 +170,7 @@ func (e *entry) tidyMarks() {
 
 func (a Close) apply(e *entry) string {
 	sh := e.current(a.Shard, a.Term)
-	if sh == nil {
+	if sh == nil || e.foreign(sh) {
 		return errNoMaster
 	}
 	if r := notMine(&a.Slots, &sh.Slots); r != "" {
@@ -180,8 +180,12 @@ func (a Close) apply(e *entry) string {
 	return ""
 }
 
+// foreign reports whether a node other than the shard's master wants something of the shard. The
+// leader may.
+func (e *entry) foreign(sh *Shard) bool { return e.by != "" && e.by != sh.Master }
+
 func (a Open) apply(e *entry) string {
-	if e.Shards[a.Shard] == nil {
+	if sh := e.Shards[a.Shard]; sh == nil || e.foreign(sh) {
 		return errNoMaster
 	}
 	loose := e.Loose(a.Shard)

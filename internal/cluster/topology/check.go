@@ -14,8 +14,8 @@ const maxText = 255
 // maxCount is above all numbers that grow, and far from an overflow.
 const maxCount = 1<<63 + 1<<62
 
-// validID reports whether id has 40 hexadecimal digits, in lower case.
-func validID[T ~string](id T) bool {
+// ValidID reports whether id has 40 hexadecimal digits, in lower case.
+func ValidID[T ~string](id T) bool {
 	return len(id) == 40 && strings.Trim(string(id), "0123456789abcdef") == ""
 }
 
@@ -44,7 +44,7 @@ func (s *State) Check() error {
 		}
 		return nil
 	}
-	if !validID(s.Cluster) {
+	if !ValidID(s.Cluster) {
 		return fmt.Errorf("invalid id of the cluster: %.50q", s.Cluster)
 	}
 	if max(s.Index, s.Epoch, s.NextID) > maxCount {
@@ -61,7 +61,7 @@ func (s *State) Check() error {
 		}
 	}
 	for _, id := range sortedKeys(s.Forgotten) {
-		if s.Nodes[id] != nil || !validID(id) || s.Forgotten[id] > s.Index {
+		if s.Nodes[id] != nil || !ValidID(id) || s.Forgotten[id] > s.Index {
 			return fmt.Errorf("forgotten node %.50q: a member, or no id", id)
 		}
 	}
@@ -73,7 +73,7 @@ func (s *State) checkNodes() error {
 	for _, id := range s.NodeIDs() {
 		n := s.Nodes[id]
 		switch {
-		case n == nil || n.ID != id || !validID(id):
+		case n == nil || n.ID != id || !ValidID(id):
 			return fmt.Errorf("node %.50q: invalid id", id)
 		case n.Raft == 0 || n.Raft >= s.NextID || rafts[n.Raft] != "":
 			return fmt.Errorf("node %s: Raft id %d is not below %d, or is used twice", id, n.Raft,
@@ -99,7 +99,7 @@ func (s *State) checkShards() error {
 	epochs := map[uint64]ShardID{}
 	for _, id := range s.ShardIDs() {
 		sh := s.Shards[id]
-		if sh == nil || sh.ID != id || !validID(id) {
+		if sh == nil || sh.ID != id || !ValidID(id) {
 			return fmt.Errorf("shard %.50q: invalid id", id)
 		}
 		members := s.Members(id)
@@ -108,7 +108,7 @@ func (s *State) checkShards() error {
 			return fmt.Errorf("shard %s: no nodes", id)
 		case sh.Master != "" && !slices.Contains(members, sh.Master):
 			return fmt.Errorf("shard %s: the master %.50q is not in it", id, sh.Master)
-		case sh.Master != "" && sh.Master != sh.Last || !validID(sh.Last):
+		case sh.Master != "" && sh.Master != sh.Last || !ValidID(sh.Last):
 			return fmt.Errorf("shard %s: the last master is %.50q", id, sh.Last)
 		case sh.Epoch > s.Epoch || sh.Epoch > 0 && epochs[sh.Epoch] != "":
 			return fmt.Errorf("shard %s: epoch %d is above %d, or is used twice", id, sh.Epoch,
@@ -172,11 +172,11 @@ func (s *State) checkMigrations() error {
 	ids := map[string]bool{}
 	for _, m := range s.Migrations {
 		switch {
-		case m == nil || !validID(m.ID) || ids[m.ID]:
+		case m == nil || !ValidID(m.ID) || ids[m.ID]:
 			return fmt.Errorf("a migration without id, or with one that is used twice")
 		case !slices.Contains([]Phase{Copying, Closed, Done, Failed, Cancelled}, m.Phase):
 			return fmt.Errorf("migration %s: phase %.50q", m.ID, m.Phase)
-		case !validID(m.From) || !validID(m.To) || m.From == m.To:
+		case !ValidID(m.From) || !ValidID(m.To) || m.From == m.To:
 			return fmt.Errorf("migration %s: from %.50q to %.50q", m.ID, m.From, m.To)
 		}
 		ids[m.ID] = true
