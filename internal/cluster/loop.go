@@ -26,9 +26,13 @@ func (r *Runtime) run() {
 			return
 		case <-ticker.C:
 			r.node.Tick(r.o.Now())
+			if r.node.Waits() {
+				r.porter.refresh() // who has most decides who is the next master
+			}
 			r.watch()
 			if d := r.nodeTimeout(); d != r.timeout {
 				r.timeout = d
+				r.porter.timeout.Store(int64(d))
 				ticker.Reset(d / tickParts)
 				r.bus.SetTimeout(d)
 			}
@@ -151,15 +155,15 @@ func (r *Runtime) send(m core.Message) {
 
 // watch notes where the node is, and what of that is news.
 func (r *Runtime) watch() {
-	s := r.node.Status()
+	s, now := r.node.Status(), r.o.Now()
 	if old := r.status.Load(); old == nil || old.Leader != s.Leader {
-		r.heard = r.o.Now()
+		r.heard = now
 	}
 	hears := s.Role == "leader" || s.Role != "down" && s.Leader != "" &&
-		r.o.Now()-r.heard < int64(r.timeout)
+		now-r.heard < int64(r.timeout)
 	r.hears.Store(hears)
 	r.status.Store(&s)
-	r.news.status(&s, hears)
+	r.news.status(&s, hears, now, int64(r.timeout))
 }
 
 // nodeTimeout returns the timeout of the cluster that the node is in.

@@ -11,7 +11,8 @@ type news struct {
 	log    *logging.Logger
 	last   *topology.State
 	leader topology.NodeID
-	quiet  bool // the node has said that it hears of no majority
+	since  int64 // since when the node hears of no majority; 0: it does
+	quiet  bool  // the node has said so
 	down   bool
 	begun  bool // it has heard of one
 }
@@ -74,9 +75,13 @@ func (n *news) shard(s *topology.State, before, shard *topology.Shard) {
 	}
 }
 
+// deafParts is how long a node hears of no majority before it says so, as a part of the node
+// timeout: elections are shorter.
+const deafParts = 2
+
 // status compares where the node is in the Raft group with where it was. hears says that it hears
-// of a majority.
-func (n *news) status(s *core.Status, hears bool) {
+// of a majority, at the time now, in ns as timeout.
+func (n *news) status(s *core.Status, hears bool, now, timeout int64) {
 	if s.Role == "down" {
 		if !n.down {
 			n.down = true
@@ -86,10 +91,15 @@ func (n *news) status(s *core.Status, hears bool) {
 		return
 	}
 	switch {
-	case hears && n.quiet:
-		n.quiet = false
-		n.log.Notice("This node hears of a majority of the cluster's voters again")
-	case !hears && n.begun && !n.quiet:
+	case hears:
+		n.since = 0
+		if n.quiet {
+			n.quiet = false
+			n.log.Notice("This node hears of a majority of the cluster's voters again")
+		}
+	case n.since == 0:
+		n.since = now
+	case n.begun && !n.quiet && now-n.since > timeout/deafParts:
 		n.quiet = true
 		n.log.Warning("This node does not hear of a majority of the cluster's voters: it " +
 			"confirms no writes once its lease is over")

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"godwit/internal/cluster/bus"
@@ -15,6 +16,7 @@ type porter struct {
 	r       *Runtime
 	running sync.WaitGroup
 	wake    chan struct{} // one slot: there is something to bring
+	timeout atomic.Int64  // the node timeout, ns
 	stop    chan struct{}
 
 	mu      sync.Mutex
@@ -38,6 +40,7 @@ const (
 
 func (p *porter) init(r *Runtime) {
 	p.r, p.wake, p.stop = r, make(chan struct{}, 1), make(chan struct{})
+	p.timeout.Store(int64(r.timeout))
 }
 
 func (p *porter) close() { close(p.stop) }
@@ -90,8 +93,7 @@ func (p *porter) published(kind bus.Kind, data []byte) {
 // run brings things until the node is closed. Every tenth of the node timeout it asks Host.Local,
 // for the next ping.
 func (p *porter) run() {
-	every := p.r.o.Timeout / localParts
-	timer := time.NewTimer(every)
+	timer := time.NewTimer(p.pause())
 	defer timer.Stop()
 	for {
 		select {
@@ -100,7 +102,7 @@ func (p *porter) run() {
 		case <-p.wake:
 		case <-timer.C:
 			p.refresh()
-			timer.Reset(every)
+			timer.Reset(p.pause())
 		}
 		for p.trip() {
 		}
@@ -109,6 +111,8 @@ func (p *porter) run() {
 
 // localParts is how often within a node timeout Host.Local is asked.
 const localParts = 10
+
+func (p *porter) pause() time.Duration { return time.Duration(p.timeout.Load()) / localParts }
 
 // trip takes the executor once. It reports whether more is left to bring.
 func (p *porter) trip() (more bool) {

@@ -210,6 +210,12 @@ func leader(t testing.TB, list []*member) (at int) {
 	return at
 }
 
+// logged waits for a line of a member's log.
+func logged(t testing.TB, m *member, text string) {
+	t.Helper()
+	eventually(t, text, func() bool { return strings.Contains(m.logs.String(), text) })
+}
+
 func without(list []*member, at int) []*member {
 	return append(append([]*member(nil), list[:at]...), list[at+1:]...)
 }
@@ -260,12 +266,12 @@ func TestThree(t *testing.T) {
 		n := m.installed().Nodes[id]
 		return n != nil && n.Failed
 	})
-	require.Contains(t, m.logs.String(), "Marking node "+string(id))
+	logged(t, m, "Marking node "+string(id))
 	old.start(t, nil)
 	leader(t, list)
 	require.Equal(t, id, old.Status().ID)
 	eventually(t, "it is back", func() bool { return !m.installed().Nodes[id].Failed })
-	require.Contains(t, m.logs.String(), "Clear FAIL state for node "+string(id))
+	logged(t, m, "Clear FAIL state for node "+string(id))
 }
 
 // TestResign ends the leader in order: another one leads before it is gone.
@@ -288,10 +294,10 @@ func TestNoMajority(t *testing.T) {
 	list[2].Close()
 	eventually(t, "no majority", func() bool { return !m.Hears() })
 	eventually(t, "no lease", func() bool { return m.Lease() < now() })
-	require.Contains(t, m.logs.String(), "does not hear of a majority")
+	logged(t, m, "does not hear of a majority")
 	list[1].start(t, nil)
 	eventually(t, "a majority", m.Hears)
-	require.Contains(t, m.logs.String(), "hears of a majority of the cluster's voters again")
+	logged(t, m, "hears of a majority of the cluster's voters again")
 }
 
 // TestBusy keeps the leader's executor for several node timeouts, as a script does: it goes on to
@@ -375,7 +381,7 @@ func TestFull(t *testing.T) {
 	eventually(t, "it is down", func() bool { return m.Status().Role == "down" })
 	require.Zero(t, m.Lease())
 	require.False(t, m.Hears())
-	require.Contains(t, m.logs.String(), "takes part in the cluster no more")
+	logged(t, m, "takes part in the cluster no more")
 	leader(t, list[1:])
 }
 

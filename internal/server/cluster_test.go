@@ -2,13 +2,13 @@ package server
 
 import (
 	"fmt"
-	"net"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/cluster/topology"
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/testserver"
@@ -77,26 +77,16 @@ func locked[T any](e *engine.Engine, f func() T) T {
 func TestClusterNode(t *testing.T) {
 	_, a, _ := nodeRig(t, "")
 	_, b, port := nodeRig(t, "cluster-announce-human-nodename bee\n")
-	answer := make(chan string, 1)
-	locked(a, func() bool {
-		a.Cluster.Meet("127.0.0.1", 1, port, func(refusal string) { answer <- refusal })
-		return true
-	})
-	require.Empty(t, <-answer)
+	require.Empty(t, meetNode(a, port))
 	eventually := func(f func() bool) {
 		t.Helper()
 		require.Eventually(t, f, 20*time.Second, time.Millisecond)
 	}
-	self := locked(b, func() string { return string(b.Self().ID) })
+	self := locked(b, func() topology.NodeID { return b.Self().ID })
 	eventually(func() bool {
-		return locked(a, func() bool {
-			for _, n := range a.Topology().Nodes {
-				if string(n.ID) == self && n.About.Name == "bee" {
-					return n.About.IP == "127.0.0.1" && n.About.BusPort == port
-				}
-			}
-			return false
-		})
+		n := locked(a, func() *topology.Node { return a.Topology().Nodes[self] })
+		return n != nil && n.About.Name == "bee" && n.About.IP == "127.0.0.1" &&
+			n.About.BusPort == port
 	})
 	eventually(func() bool { return locked(b, func() bool { return b.Cluster.Hears() }) })
 	eventually(func() bool {
@@ -104,7 +94,34 @@ func TestClusterNode(t *testing.T) {
 		return len(f.Raft.Voters)+len(f.Raft.Learners) == 2 && f.Sent["ping"] > 0 &&
 			f.Received["raft"] > 0 && len(f.Links) >= 2
 	})
-	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	require.NoError(t, err)
-	conn.Close()
+}
+
+// meetNode joins a node with the one whose bus listens on the port. It returns the refusal.
+func meetNode(e *engine.Engine, port int) string {
+	answer := make(chan string, 1)
+	locked(e, func() bool {
+		e.Cluster.Meet("127.0.0.1", 1, port, func(refusal string) { answer <- refusal })
+		return true
+	})
+	return <-answer
+}
+
+// TestClusterTLS joins two nodes over TLS, with certificates in place of a secret. A node without
+// TLS is not let in, and neither is one whose certificate is from elsewhere.
+func TestClusterTLS(t *testing.T) {
+	certs := func() string {
+		dir := t.TempDir()
+		certificates(t, dir)
+		return fmt.Sprintf("tls-cluster yes\ntls-cert-file %[1]s/server.crt\n"+
+			"tls-key-file %[1]s/server.key\ntls-ca-cert-file %[1]s/ca.crt\n", dir)
+	}
+	ours := certs()
+	_, a, _ := nodeRig(t, ours)
+	_, b, port := nodeRig(t, ours)
+	require.Empty(t, meetNode(a, port))
+	require.Len(t, locked(b, func() *topology.State { return b.Topology() }).Nodes, 2)
+	for _, conf := range []string{"", certs()} {
+		_, c, _ := nodeRig(t, conf)
+		require.Contains(t, meetNode(c, port), "has not answered")
+	}
 }
