@@ -26,6 +26,9 @@ func (r *Runtime) run() {
 			return
 		case <-ticker.C:
 			r.node.Tick(r.o.Now())
+			if r.node.Waits() {
+				r.porter.refresh() // who has most decides who is the next master
+			}
 			r.watch()
 			if d := r.nodeTimeout(); d != r.timeout {
 				r.timeout = d

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/internal/boottime"
+	"godwit/internal/cluster/topology"
 	"godwit/internal/spec"
 )
 
@@ -27,9 +28,10 @@ type lease struct {
 	ahead int64 // the boot clock's reading minus the engine's monotonic clock
 	wall  int64 // the system's wall clock minus the same, when ahead was read
 	known bool  // these two have been read
-	// stale is the term of a master of the shard that a replica knows and this node does not: it
-	// holds no lease until it has caught up.
-	stale uint64
+	// stale is the term of a master of the shard staleOf that a replica knows and this node does
+	// not: it holds no lease until it has caught up.
+	stale   uint64
+	staleOf topology.ShardID
 	// holds is the steady ms until which writes wait instead of being refused; 0: they do not.
 	holds int64
 }
@@ -58,8 +60,9 @@ func (e *Engine) bootNow() int64 {
 // leaseEnd returns until when this node may confirm writes, by the boot clock. It is 0 if the node
 // is no master.
 func (e *Engine) leaseEnd() int64 {
+	sh := e.cluster.shard
 	if e.Cluster == nil || e.repl.master != nil || !e.cluster.leads() ||
-		e.lease.stale > e.cluster.shard.Term {
+		e.lease.stale > sh.Term && e.lease.staleOf == sh.ID {
 		return 0
 	}
 	return e.Cluster.Lease()

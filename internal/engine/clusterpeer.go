@@ -41,10 +41,13 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, refusal string) {
 
 // outdated notes that there is a later master of the shard than this node knows.
 func (e *Engine) outdated(p Peer) {
-	if e.cluster.leads() && p.Term > e.lease.stale {
+	if e.cluster.leads() {
 		e.Log.Warning("Replica %.40s knows a later master of the shard (term %d, here %d): "+
 			"nothing is confirmed until this node knows it too", p.Node, p.Term,
 			e.cluster.shard.Term)
+	}
+	if e.lease.staleOf != p.Shard {
+		e.lease.stale, e.lease.staleOf = 0, p.Shard
 	}
 	e.lease.stale = max(e.lease.stale, p.Term)
 }

@@ -35,13 +35,20 @@ func (n *Node) announced() topology.About {
 	return a
 }
 
-// ask opens a request of the node's own, unless one of the kind is open.
+// ask opens a request of the node's own, unless one of the kind is open, or one was refused lately.
 func ask[T topology.Action](n *Node, a T) {
-	if !slices.ContainsFunc(n.requests.open, func(r *request) bool {
+	if n.now < n.askAfter || slices.ContainsFunc(n.requests.open, func(r *request) bool {
 		_, ok := r.op.Do.(T)
-		return ok && r.done == nil && r.then == nil
+		return ok && r.own
 	}) {
-		n.request(topology.Op{Do: a}, nil)
+		return
+	}
+	r := n.request(topology.Op{Do: a}, nil)
+	r.own = true
+	r.then = func(refusal string) {
+		if refusal != "" {
+			n.askAfter = n.now + n.timeout()
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ type Node struct {
 	meetings []*meeting      // ascending by number
 	offers   map[string]Time // clusters that may welcome this node, until when
 	leaving  *leaving
+	askAfter Time // when the node may want something of itself again
 	// campaigned says that the node has looked, after its start, whether it is the only voter.
 	campaigned bool
 	turn       int // of anyone

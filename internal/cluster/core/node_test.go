@@ -211,3 +211,18 @@ func FuzzReceive(f *testing.F) {
 		s.run(50 * time.Millisecond)
 	})
 }
+
+// TestRefusedAbout wants a node whose own words are refused not to fill the log with them.
+func TestRefusedAbout(t *testing.T) {
+	d := &memDisk{}
+	s := single(t, d)
+	s.run(200 * time.Millisecond)
+	s.SetAbout(s.now, topology.About{Name: "no good"})
+	before := s.State().Index
+	s.run(3 * time.Second)
+	require.LessOrEqual(t, s.State().Index, before+4)
+	require.Greater(t, s.Lease(), s.now)
+	s.SetAbout(s.now, topology.About{Name: "good"})
+	s.run(2 * time.Second)
+	require.Equal(t, "good", s.State().Nodes[s.ID()].About.Name)
+}

@@ -20,6 +20,7 @@ type request struct {
 	mode  FailoverMode         // of a failover, which has no op
 	done  func(refusal string) // for whoever drives the node
 	then  func(refusal string) // called at once
+	own   bool                 // the node wants it of itself
 	sent  Time
 	to    topology.NodeID // the leader that it was sent to
 	until Time

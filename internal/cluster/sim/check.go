@@ -20,6 +20,7 @@ type checker struct {
 	states map[stateKey]uint64
 	newest map[string]*topology.State // by cluster
 	last   map[rangeKey]reign         // who could confirm last
+	by     [ranges]*host              // who has confirmed the last write
 	// confirmed are the writes that must not be lost.
 	confirmed map[rangeKey][]uint32
 }
@@ -166,6 +167,7 @@ func (c *checker) becomes(h *host, k rangeKey) {
 // confirm notes a confirmed write.
 func (c *checker) confirm(h *host, sh *topology.Shard, e entry) {
 	k := rangeKey{h.server.state.Cluster, e.slots}
+	c.by[e.slots] = h
 	for _, o := range c.w.hosts {
 		if o != h && o.server.able(e.slots) && o.server.state.Cluster == k.cluster {
 			c.w.fail("%v confirms a write to slot %d, %v may too", h, e.slots*rangeSize, o)

@@ -34,31 +34,45 @@ func TestDeterministic(t *testing.T) {
 }
 
 // TestFailoverTime kills masters. The next write must be accepted within 1.5 node timeouts, also
-// when the master led the Raft group.
+// when the master led the Raft group, and confirmed when a replica must have it.
 func TestFailoverTime(t *testing.T) {
-	leaders := 0
-	var longest int64
-	for s := uint64(1); s <= 12; s++ {
-		within(t, Options{Seed: s, Nodes: 6, Confirm: -1}, func(w *World) {
-			w.runFor(time.Duration(w.between(Timeout, 2*Timeout)))
-			victim := w.check.last[rangeKey{w.hosts[0].node.State().Cluster, 0}].h
-			state := victim.node.State()
-			if len(state.Members(state.Nodes[victim.id].Shard)) < 2 {
-				return
-			}
-			if victim.node.Status().Role == "leader" {
-				leaders++
-			}
-			victim.crash()
-			killed := w.now
-			if !w.runUntil(3*Timeout/2, func() bool { return w.accepts(0) }) {
-				w.fail("no write is accepted %v after the master was killed", 3*Timeout/2)
-			}
-			longest = max(longest, w.now-killed)
-		})
+	for _, confirm := range []int{-1, 1} {
+		leaders := 0
+		var longest int64
+		for s := uint64(1); s <= 12; s++ {
+			within(t, Options{Seed: s, Nodes: 7, Confirm: confirm}, func(w *World) {
+				w.clients()
+				w.runFor(time.Duration(w.between(Timeout, 2*Timeout)))
+				took, led := w.killMaster()
+				longest = max(longest, took)
+				if led {
+					leaders++
+				}
+			})
+		}
+		require.NotZero(t, leaders)
+		t.Logf("confirm %d: %v at most, %d of the masters led", confirm, time.Duration(longest),
+			leaders)
 	}
-	require.NotZero(t, leaders)
-	t.Logf("%v at most, %d of the masters led", time.Duration(longest), leaders)
+}
+
+// killMaster kills the master of the first range, if it has two replicas, and waits for a write
+// that another one confirms. It reports how long that took, and whether the master led.
+func (w *World) killMaster() (took int64, led bool) {
+	k := rangeKey{w.hosts[0].node.State().Cluster, 0}
+	victim := w.check.last[k].h
+	state := victim.node.State()
+	if len(state.Members(state.Nodes[victim.id].Shard)) < 3 {
+		return 0, false
+	}
+	led = victim.node.Leads()
+	victim.crash()
+	killed := w.now
+	w.check.by[0] = nil
+	if !w.runUntil(3*Timeout/2, func() bool { return w.check.by[0] != nil }) {
+		w.fail("no write is confirmed %v after the master was killed", 3*Timeout/2)
+	}
+	return w.now - killed, led
 }
 
 // TestGracefulFailover wants a failover on request to lose no write at all, though nobody waits

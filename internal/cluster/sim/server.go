@@ -65,7 +65,8 @@ type server struct {
 	saved data // survives a crash
 	whole bool
 	// As a master:
-	term      uint64 // in which it is the master, 0: it is none
+	term      uint64          // in which it is the master, 0: it is none
+	own       *topology.Shard // that of the state, then
 	acks      map[topology.NodeID]ack
 	confirmed int // length of the history that is confirmed
 	pending   []pending
@@ -134,7 +135,7 @@ func (s *server) install(t *topology.State) {
 	if s.state != nil && s.state.Cluster != t.Cluster && t.Cluster != h.node.State().Cluster {
 		return
 	}
-	s.state = t
+	s.state, s.own = t, nil
 	sh := t.ShardOf(h.id)
 	switch {
 	case sh == nil || sh.Master != h.id:
@@ -142,6 +143,9 @@ func (s *server) install(t *topology.State) {
 		s.pending = nil
 	case s.term != sh.Term || s.data.shard != sh.ID:
 		s.master(sh)
+	}
+	if s.term > 0 {
+		s.own = sh
 	}
 	h.node.Installed(h.clock(), t)
 }
@@ -162,10 +166,7 @@ func (s *server) shard() *topology.Shard {
 	if s.term == 0 || s.state == nil {
 		return nil
 	}
-	if sh := s.state.ShardOf(s.h.id); sh != nil && sh.Master == s.h.id && sh.Term == s.term {
-		return sh
-	}
-	return nil
+	return s.own
 }
 
 // able reports whether the server may confirm a write to a range now.
