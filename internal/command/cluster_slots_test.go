@@ -179,6 +179,11 @@ func TestSlotStats(t *testing.T) {
 	require.EqualValues(t, len("+QUEUED\r\n*1\r\n$5\r\nvalue\r\n"),
 		is["network-bytes-out"]-was["network-bytes-out"])
 
+	l.own(slot.SetOf(slot.Range{First: 0, Last: 100}))
+	l.own(allSlots)
+	require.Zero(t, read()["network-bytes-in"])
+	run(t, l, "get", "{a}")
+	require.NotZero(t, read()["network-bytes-in"])
 	run(t, l, "config", "resetstat")
 	require.Zero(t, read()["network-bytes-in"])
 	require.Equal(t, "OK", run(t, l, "config", "set", "cluster-slot-stats-enabled", "mem").Str)

@@ -13,6 +13,7 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	c.compute(s, self)
 	own := c.ownSlots()
 	lost.Subtract(&own)
+	e.forgetSlotStats(&lost)
 	e.slotsChanged(&lost) // clients that wait for keys of others are sent to them
 	e.followShard()
 	e.readLease()

@@ -19,7 +19,7 @@ func (e *Engine) callSlots(cl *Client, cmd *spec.Command, argv [][]byte) (s call
 	case routeNone:
 		return s
 	case routeOne:
-		s.slot = refTo(slot.Of(argv[cmd.OnlyKey()]))
+		s.slot = refTo(slot.Of(argv[cmd.FirstKey()]))
 		return s
 	case routeQueue:
 		if m := cl.multi; m != nil {

@@ -53,6 +53,17 @@ func (e *Engine) resetSlotStats() {
 	}
 }
 
+// forgetSlotStats begins to count anew for slots that have left.
+func (e *Engine) forgetSlotStats(lost *slot.Set) {
+	if e.slotStats == nil {
+		return
+	}
+	lost.Each(func(i int) bool {
+		e.slotStats[i] = SlotStats{}
+		return true
+	})
+}
+
 // noteSlot counts a command, which took ns and replied so many bytes, for the slot of its keys. A
 // transaction and a script count as a whole.
 func (e *Engine) noteSlot(c *Ctx, ns, reply int64) {

@@ -88,7 +88,7 @@ type route uint8
 
 const (
 	routeNone  route = iota // it has no keys
-	routeOne                // of the key that stands where Command.OnlyKey says
+	routeOne                // of the only key, Command.FirstKey
 	routeKeys               // of all keys
 	routeQueue              // of the keys of the commands that it runs
 )
@@ -97,7 +97,7 @@ func routeOf(c *spec.Command) route {
 	switch {
 	case c.Is(spec.RunsQueue):
 		return routeQueue
-	case c.OnlyKey() > 0 && !c.UsesShardChannels():
+	case c.OnlyKey() > 0 && c.OnlyKey() == c.FirstKey() && !c.UsesShardChannels():
 		return routeOne
 	case len(c.Keys) > 0 || c.KeysFn != nil:
 		return routeKeys

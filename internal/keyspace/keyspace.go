@@ -126,12 +126,14 @@ type Keyspace struct {
 	// KeepTables stops the tables of all databases from growing and shrinking.
 	KeepTables bool
 
-	slots   bool // Params.Slots
-	dbs     []*DB
-	byWheel []*DB   // where the content with a wheelID is now
-	wheel   records // keys by their deadlines
-	fields  records // hashes by the deadlines of their fields
-	gens    uint64  // where newGen goes on
+	slots bool // Params.Slots
+	// slotBytes is what slotTables take of Go's heap, those of a shadow included.
+	slotBytes *int64
+	dbs       []*DB
+	byWheel   []*DB   // where the content with a wheelID is now
+	wheel     records // keys by their deadlines
+	fields    records // hashes by the deadlines of their fields
+	gens      uint64  // where newGen goes on
 
 	timedEver int64 // see TimedFields
 
@@ -183,7 +185,7 @@ type content struct {
 
 // New returns an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
-	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks, slots: p.Slots}
+	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks, slots: p.Slots, slotBytes: new(int64)}
 	ks.seed = maphash.MakeSeed()
 	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
@@ -223,12 +225,15 @@ func (ks *Keyspace) Now() int64 { return ks.now }
 
 // Hash returns the hash of a key under this keyspace's seed. With slots it holds the key's.
 func (ks *Keyspace) Hash(key []byte) uint64 {
-	h := maphash.Bytes(ks.seed, key)
+	h := ks.plainHash(key)
 	if ks.slots {
 		h = withSlot(h, key)
 	}
 	return h
 }
+
+// plainHash is Hash without the slot, which no dict looks at.
+func (ks *Keyspace) plainHash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {

@@ -240,7 +240,7 @@ func testFlushGivesBackAll(t *testing.T) {
 		for _, empty := range []bool{false, true} {
 			t.Run(fmt.Sprintf("async %t empty %t", async, empty), func(t *testing.T) {
 				ks, _, _ := newKeyspace(t, Params{})
-				for i := range 40_000 {
+				for i := range 10_000 {
 					k := fmt.Sprint("k", i)
 					ks.DB(i%2).Set([]byte(k), object.IntValue(1), ks.Now()+1000+int64(i))
 					setField(ks.DB(2), k, "f", ks.Now()+1000+int64(i))

@@ -35,8 +35,9 @@ func (ks *Keyspace) NewShadow() *Shadow {
 	}
 	p := ks.P
 	p.Events, p.FieldEvents = 0, false
-	sh := &Keyspace{A: ks.A, Heap: ks.Heap, P: p, slots: ks.slots, seed: ks.seed, rng: ks.rng,
-		hooks: NoHooks{}, gens: ks.rng.Uint64(), mode: ExpireIgnore, past: math.MinInt64}
+	sh := &Keyspace{A: ks.A, Heap: ks.Heap, P: p, slots: ks.slots, slotBytes: ks.slotBytes,
+		seed: ks.seed, rng: ks.rng, hooks: NoHooks{}, gens: ks.rng.Uint64(), mode: ExpireIgnore,
+		past: math.MinInt64}
 	sh.begin(ks.now)
 	sh.SetClocks(ks.now, ks.steady)
 	sh.keepSizes(ks.sizes != nil)

@@ -36,7 +36,8 @@ type slotTable struct {
 	resizing []uint16 // slots whose tables are being resized, and some that were
 	listed   slot.Set // those in resizing
 
-	bytes int64 // of Go's heap
+	bytes int64  // of Go's heap
+	all   *int64 // what all of them take, see Keyspace.SlotBytes
 }
 
 // slotPage is 16 slots side by side.
@@ -81,11 +82,20 @@ func withSlot(h uint64, key []byte) uint64 {
 
 // newSlotTable makes the table of a store with its first key.
 func (s *store) newSlotTable() *slotTable {
-	t := &slotTable{a: s.ks.A, funcs: &s.funcs}
+	t := &slotTable{a: s.ks.A, funcs: &s.funcs, all: s.ks.slotBytes}
 	t.none.Init(t.a, t.funcs)
-	t.bytes = slotTableBytes
+	t.takes(slotTableBytes)
 	return t
 }
+
+// takes counts bytes of Go's heap that the table has taken or, if n is below 0, does without.
+func (t *slotTable) takes(n int64) {
+	t.bytes += n
+	*t.all += n
+}
+
+// SlotBytes returns what the tables of slots take of Go's heap.
+func (ks *Keyspace) SlotBytes() int64 { return *ks.slotBytes }
 
 // Of returns the dict that has the keys of the hash. It may be one that stays empty.
 func (t *slotTable) Of(h uint64) *dict.Dict { return t.at(slotOf(h)) }
@@ -104,7 +114,7 @@ func (t *slotTable) make(i int) *dict.Dict {
 	if p.dicts == nil {
 		if len(t.slab) == 0 {
 			t.slab = make([]slotDict, slabDicts)
-			t.bytes += slabDicts * slotDictBytes
+			t.takes(slabDicts * slotDictBytes)
 		}
 		p.dicts = (*[pageSlots]slotDict)(t.slab)
 		t.slab = t.slab[pageSlots:]
@@ -120,7 +130,7 @@ func (t *slotTable) tally(i int) *tally {
 	p := &t.pages[i/pageSlots]
 	if p.tallies == nil {
 		p.tallies = new([pageSlots]tally)
-		t.bytes += talliesBytes
+		t.takes(talliesBytes)
 	}
 	return &p.tallies[i%pageSlots]
 }

@@ -67,6 +67,7 @@ func TestSlotModel(t *testing.T) {
 	require.NoError(t, ks.Check())
 	ks.Hide(nil)
 	drain(t, ks)
+	require.Zero(t, ks.SlotBytes())
 }
 
 // randomSlots returns a set of some of the slots that keys are in.

@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/dict"
+	"godwit/internal/object"
 	"godwit/internal/slot"
 )
 
@@ -99,6 +100,7 @@ func (t *slotTable) drain(n int, free func(r arena.Ref)) (done bool) {
 		t.count(i, d.Len()-had)
 		n -= 1 + had - d.Len()
 	}
+	t.takes(-t.bytes)
 	return true
 }
 
@@ -219,7 +221,7 @@ func (t *slotTable) checkSlot(i int, d *dict.Dict) (err error) {
 		return err
 	}
 	eachOf(d, func(r arena.Ref) {
-		if at := slotOf(t.funcs.Hash(r)); at != i {
+		if at := slot.Of(object.View(t.a, r).Key()); at != i {
 			err = fmt.Errorf("an entry of slot %d", at)
 		}
 	})

@@ -94,7 +94,7 @@ func (ks *Keyspace) beginSnapshot(s Saver, slots *slot.Set) *Snapshot {
 		sn.show(r)
 		ks.freeRef(r)
 	}
-	ks.snap = sn
+	ks.snap, ks.Heap.Partial = sn, slots != nil
 	ks.watch()
 	return sn
 }
@@ -260,7 +260,7 @@ func (sn *Snapshot) End() {
 			ks.queueStore(p.store, ks.keys())
 		}
 	}
-	ks.snap = nil
+	ks.snap, ks.Heap.Partial = nil, false
 	ks.watch()
 	ks.Heap.SetEpoch(ks.Heap.Epoch, false)
 }

@@ -39,7 +39,7 @@ const BucketBytes = dict.BucketBytes
 func (ks *Keyspace) newStore() *store {
 	s := &store{ks: ks} // it may come to another keyspace
 	s.funcs = dict.Funcs{
-		Hash:    func(r arena.Ref) uint64 { return s.ks.Hash(object.View(s.ks.A, r).Key()) },
+		Hash:    func(r arena.Ref) uint64 { return s.ks.plainHash(object.View(s.ks.A, r).Key()) },
 		Match:   func(r arena.Ref, key []byte) bool { return s.ks.match(r, key) },
 		MayGrow: func(bytes int) bool { return s.ks.tableFits(bytes) },
 		Fixed:   func() bool { return s.ks.KeepTables },

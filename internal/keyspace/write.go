@@ -344,7 +344,7 @@ func (ks *Keyspace) Swap(i, j int) {
 func (db *DB) Flush(async bool) int {
 	ks, old := db.ks, db.store
 	n := old.len()
-	if n == 0 {
+	if n == 0 && old.slots == nil {
 		ks.resetWheels(async)
 		return 0
 	}
@@ -361,7 +361,7 @@ func (ks *Keyspace) dropStore(old *store, kept, async bool) {
 	ks.fields.live -= old.armed
 	switch {
 	case kept:
-	case async:
+	case async && old.len() > 0:
 		ks.queueStore(old, ks.keys())
 	default:
 		for !old.drain(1<<20, ks.freeRef) {

@@ -69,6 +69,7 @@ var onlyIn = map[string][]string{
 	"internal/testserver":                  {},
 	"internal/testseed":                    {},
 	"internal/logging/loggingtest":         {},
+	"internal/cluster/sim":                 {},
 	"internal/propagation/propagationtest": {},
 }
 

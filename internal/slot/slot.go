@@ -8,7 +8,10 @@
 // polynomial 0x1021, initial value 0, not reflected).
 package slot
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Count is the number of slots.
 const Count = 16384
@@ -64,5 +67,33 @@ func Tag(key []byte) []byte {
 	return key[open+1 : open+1+n]
 }
 
-// Of returns the slot of a key.
-func Of(key []byte) int { return int(CRC16(Tag(key)) & (Count - 1)) }
+// Of returns the slot of a key. Most keys have no tag, and are read once: the checksum goes on
+// until a '{' comes.
+func Of(key []byte) int {
+	crc, b := uint16(0), key
+	for len(b) >= 8 {
+		w := binary.LittleEndian.Uint64(b)
+		if x := w ^ openBytes; (x-lowBits)&^x&highBits != 0 {
+			return int(CRC16(Tag(key)) & (Count - 1))
+		}
+		crc = tables[7][byte(w)^byte(crc>>8)] ^ tables[6][byte(w>>8)^byte(crc)] ^
+			tables[5][byte(w>>16)] ^ tables[4][byte(w>>24)] ^ tables[3][byte(w>>32)] ^
+			tables[2][byte(w>>40)] ^ tables[1][byte(w>>48)] ^ tables[0][byte(w>>56)]
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c == '{' {
+			return int(CRC16(Tag(key)) & (Count - 1))
+		}
+		crc = crc<<8 ^ tables[0][byte(crc>>8)^c]
+	}
+	return int(crc & (Count - 1))
+}
+
+// Eight times '{', and the lowest and the highest bit of each byte: a byte of x is 0 if and only if
+// (x-lowBits)&^x&highBits is not.
+const (
+	openBytes = 0x7b7b7b7b7b7b7b7b
+	lowBits   = 0x0101010101010101
+	highBits  = 0x8080808080808080
+)

@@ -55,6 +55,20 @@ func TestCRC16(t *testing.T) {
 	}
 }
 
+// TestOfTags compares slots with the definition, for keys that are mostly braces.
+func TestOfTags(t *testing.T) {
+	rng := testseed.Rand(t)
+	for range 20000 {
+		key := make([]byte, rng.IntN(40))
+		for i := range key {
+			if key[i] = byte(rng.Uint32()); rng.IntN(10) == 0 {
+				key[i] = "{}z|"[rng.IntN(4)]
+			}
+		}
+		require.Equal(t, int(CRC16(Tag(key)))%Count, Of(key), "%q", key)
+	}
+}
+
 // TestSet holds sets against a map.
 func TestSet(t *testing.T) {
 	rng := testseed.Rand(t)

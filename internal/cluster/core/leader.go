@@ -27,6 +27,8 @@ type leader struct {
 	next   Time            // when all duties are looked at again
 	seen   *topology.State // when they were last
 	tidied Time
+	chose  *topology.State // for which voters were last chosen
+	chosen Time            // when that was
 	// tried says when a duty may propose the same again.
 	tried map[string]Time
 	open  map[topology.NodeID]map[uint64]Time // requests in the log, until when they may be there

@@ -66,6 +66,11 @@ func (l *leader) leave(n *Node, progress map[uint64]tracker.Progress) {
 
 // voters makes voters of learners, or learners of voters, as the state wants.
 func (l *leader) voters(n *Node, progress map[uint64]tracker.Progress) {
+	// To choose is the dearest of the duties.
+	if l.chose == n.state && n.now < l.chosen+n.timeout()/pingsPerTimeout {
+		return
+	}
+	l.chose, l.chosen = n.state, n.now
 	var current []topology.NodeID
 	for _, id := range n.conf.GetVoters() {
 		current = append(current, n.names[id])
