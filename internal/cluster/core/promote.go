@@ -81,12 +81,14 @@ func (l *leader) shards(n *Node) {
 }
 
 // possible reports whether a wish can still come true. A graceful one needs the old master in the
-// life in which it was the master: after a restart it may have less than it had confirmed.
+// life in which it was the master, with its data: after a restart it may have less than it had
+// confirmed.
 func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
-	node, p := n.state.Nodes[w.node], l.peers[w.node]
+	node, p, last := n.state.Nodes[w.node], l.peers[w.node], l.peers[sh.Last]
 	return n.now <= w.until && sh.Master != w.node && node != nil && node.Shard == sh.ID &&
 		l.hears(n, w.node) && p.local.Whole && p.boot == node.Boot &&
-		(w.mode != Graceful || l.hears(n, sh.Last) && l.peers[sh.Last].boot == sh.Boot)
+		(w.mode != Graceful || l.hears(n, sh.Last) && last.boot == sh.Boot &&
+			last.local.Whole)
 }
 
 // broken reports whether the shard needs another master than the one that it has, and has one.
