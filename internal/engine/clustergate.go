@@ -68,8 +68,20 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	// A replica serves the readers of its shard, and who has subscribed there.
 	case owner.Shard == e.cluster.shard && (s.shards || cl.ReadOnly && flags&spec.Write == 0):
 		return serves, nil
+	case !s.shards && e.changesHands(owner, n):
+		return waits, nil
 	}
 	return movedAway, to
+}
+
+// changesHands reports whether the slot is about to have another master, which may be this node.
+// The old one redirects as soon as it knows that, and this node may know later: who would be sent
+// back by it waits here instead, or it would go to and fro.
+func (e *Engine) changesHands(owner *topology.Part, n int) bool {
+	if e.cluster.role == topology.Master {
+		return owner.Closing.Has(n)
+	}
+	return owner.Shard == e.cluster.shard && owner.Master == "" && !owner.Head.Failed
 }
 
 // judgeDown judges a command while the cluster is down.

@@ -59,8 +59,6 @@ func TestRefusals(t *testing.T) {
 		{"ERR Slot 100 is already busy", Admit{Node: stranger, Shard: shardID(9),
 			Slots: slots(90, 100)}},
 		{"ERR Slot 10 is already unassigned", DelSlots{Node: nodeID(0), Slots: slots(9, 10)}},
-		{"ERR I'm not the owner of hash slot 100",
-			DelSlots{Node: nodeID(0), Slots: slots(100, 100)}},
 		{"ERR Unknown node " + string(stranger), Forget{stranger}},
 		{"ERR I tried hard but I can't forget myself...", Forget{nodeID(0)}},
 		{"ERR Can't replicate myself", Replicate{Node: nodeID(2), Master: nodeID(2)}},
