@@ -55,9 +55,14 @@ peers: ## the newest packaged Redis and Valkey, for the tests that compare with 
 run: build ## a server on PORT (6379) of 127.0.0.1 with conf/godwit.conf; data in this folder
 	./bin/godwit-server conf/godwit.conf --port $(PORT)
 
+# The packages that check invariants, or use one that does.
+CHECKED = $(GO) list -f '{{.ImportPath}} {{.Deps}}' ./internal/... | \
+	grep 'godwit/internal/invariant[] ]' | cut -d ' ' -f 1
+
+# Tests of servers wait more than they compute: three packages at a time keep two cores busy.
 test: ## all tests, then the structures once more with the invariants tag
-	$(GO) test -parallel 6 -timeout 20m ./...
-	$(GO) test -tags invariants ./internal/...
+	$(GO) test -p 3 -parallel 6 -timeout 20m ./...
+	$(GO) test -p 3 -tags invariants $$($(CHECKED))
 
 test-race: ## all tests under the race detector
 	$(GO) test -race -timeout 30m ./internal/... ./integration/...
