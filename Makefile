@@ -123,7 +123,7 @@ failover: ## the same 50 times beside Redis 8 and Valkey 9, and with their Senti
 	$(GO) run ./integration/demoha -runs 50 -quick -ack 1
 	$(GO) test ./integration/demoha -count=1 -v -long
 
-KINDS    ?= redis8
+KINDS    ?= godwit
 RUNS     ?= 100
 
 cluster: ## all tests of clusters: tools, clients, failovers, some chaos (KINDS=redis8,valkey9)

@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	kindList = flag.String("kinds", "redis8", "kinds of servers, comma separated")
+	kindList = flag.String("kinds", "godwit", "kinds of servers, comma separated")
 	long     = flag.Bool("long", false, "also the tests that take minutes")
 	runs     = flag.Int("runs", 1, "how often chaos is made")
 )

@@ -84,6 +84,9 @@ type published struct {
 	channel, message []byte
 }
 
+// bytes returns what the message counts for while it waits.
+func (p *published) bytes() int { return len(p.channel) + len(p.message) + onePublished }
+
 // decodePublished reads what Broadcast sends.
 func decodePublished(kind bus.Kind, data []byte) (p published, ok bool) {
 	size, n := binary.Uvarint(data)

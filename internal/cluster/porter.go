@@ -77,12 +77,12 @@ func (p *porter) published(kind bus.Kind, data []byte) {
 	}
 	dropped := false
 	p.change(func() {
-		if p.size+len(data) > maxPublished && len(p.pub) > 0 {
+		if p.size+m.bytes() > maxPublished && len(p.pub) > 0 {
 			dropped, p.full = !p.full, true
 			return
 		}
 		p.pub = append(p.pub, m)
-		p.size += len(data) + onePublished
+		p.size += m.bytes()
 	})
 	if dropped {
 		p.r.log.Warning("Messages that other cluster nodes publish are dropped: the server is " +
@@ -116,45 +116,48 @@ func (p *porter) pause() time.Duration { return time.Duration(p.timeout.Load()) 
 
 // trip takes the executor once. It reports whether more is left to bring.
 func (p *porter) trip() (more bool) {
-	r := p.r
-	r.o.Host.Between(func() {
+	p.r.o.Host.Between(func() {
 		select {
 		case <-p.stop:
-			return
 		default:
-		}
-		p.mu.Lock()
-		state, self, answers, look := p.state, p.self, p.answers, p.look
-		p.state, p.answers, p.look = nil, nil, false
-		list := p.pub[:min(len(p.pub), turn)]
-		if p.pub = p.pub[len(list):]; len(p.pub) == 0 {
-			p.pub, p.size, p.full = nil, 0, false
-		}
-		for _, m := range list {
-			if p.size > 0 {
-				p.size -= len(m.channel) + len(m.message) + onePublished
-			}
-		}
-		more = len(p.pub) > 0
-		p.mu.Unlock()
-		if state != nil {
-			r.o.Host.Install(state, self)
-		}
-		for _, a := range answers {
-			a.Done(a.Refusal)
-		}
-		if state != nil || look {
-			local := r.o.Host.Local()
-			r.do(func(now int64) {
-				r.node.SetLocal(local)
-				if state != nil {
-					r.node.Installed(now, state)
-				}
-			})
-		}
-		for _, m := range list {
-			r.o.Host.Deliver(m.to, m.channel, m.message)
+			more = p.carry()
 		}
 	})
+	return more
+}
+
+// carry brings what there is, with the executor held. It reports whether more is left.
+func (p *porter) carry() (more bool) {
+	r := p.r
+	p.mu.Lock()
+	state, self, answers, look := p.state, p.self, p.answers, p.look
+	p.state, p.answers, p.look = nil, nil, false
+	list := p.pub[:min(len(p.pub), turn)]
+	if p.pub = p.pub[len(list):]; len(p.pub) == 0 {
+		p.pub, p.full = nil, false
+	}
+	for _, m := range list {
+		p.size -= m.bytes()
+	}
+	more = len(p.pub) > 0
+	p.mu.Unlock()
+	if state != nil {
+		r.o.Host.Install(state, self)
+	}
+	for _, a := range answers {
+		a.Done(a.Refusal)
+	}
+	if state != nil || look {
+		local := r.o.Host.Local()
+		r.do(func(now int64) {
+			r.node.SetLocal(local)
+			if state != nil {
+				r.node.Installed(now, state)
+			}
+		})
+	}
+	for _, m := range list {
+		r.o.Host.Deliver(m.to, m.channel, m.message)
+	}
 	return more
 }

@@ -181,6 +181,10 @@ func (f *freshness) Load() (core.Saved, error) {
 	return s, err
 }
 
+// InstallFirst installs the state that the file holds, for a server that is about to serve clients.
+// The executor must be held.
+func (r *Runtime) InstallFirst() { r.porter.carry() }
+
 // Serve accepts links of other nodes until the listener or the node is closed.
 func (r *Runtime) Serve(ln net.Listener) error { return r.bus.Serve(ln) }
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
+	"godwit/internal/boottime"
 	"godwit/internal/cluster/core"
 	"godwit/internal/cluster/topology"
 	"godwit/internal/logging"
@@ -88,15 +88,6 @@ type member struct {
 	logs *loggingtest.Buffer
 }
 
-// now reads CLOCK_BOOTTIME.
-func now() int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		panic(err)
-	}
-	return ts.Nano()
-}
-
 func newID() string {
 	b := make([]byte, 20)
 	_, _ = rand.Read(b)
@@ -114,7 +105,7 @@ func launch(t testing.TB, change ...func(*Options)) *member {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	m.port = ln.Addr().(*net.TCPAddr).Port
-	m.o = Options{Host: &m.server, Log: log, Timeout: nodeTimeout, Now: now, NewID: newID,
+	m.o = Options{Host: &m.server, Log: log, Timeout: nodeTimeout, Now: boottime.Now, NewID: newID,
 		File: filepath.Join(t.TempDir(), "nodes.conf"), Secret: "s",
 		About: topology.About{Address: topology.Address{Port: 1, BusPort: m.port}},
 		Dial: func(ctx context.Context, addr string) (net.Conn, error) {
@@ -224,7 +215,7 @@ func TestAlone(t *testing.T) {
 	t.Parallel()
 	m := launch(t)
 	eventually(t, "a state", func() bool { return m.installed() != nil && m.Hears() })
-	eventually(t, "a lease", func() bool { return m.Lease() > now() })
+	eventually(t, "a lease", func() bool { return m.Lease() > boottime.Now() })
 	id := m.Status().ID
 	require.Contains(t, m.logs.String(), "No cluster configuration found, I'm "+string(id))
 	m.Close()
@@ -232,7 +223,7 @@ func TestAlone(t *testing.T) {
 	m.start(t, nil)
 	require.Equal(t, id, m.Status().ID)
 	require.Contains(t, m.logs.String(), "Node configuration loaded, I'm "+string(id))
-	eventually(t, "a lease", func() bool { return m.Lease() > now() })
+	eventually(t, "a lease", func() bool { return m.Lease() > boottime.Now() })
 	_, err := Start(m.o)
 	require.ErrorContains(t, err, "is already used by a different cluster node")
 }
@@ -256,7 +247,7 @@ func TestThree(t *testing.T) {
 	}
 	require.Empty(t, add(m))
 	require.Contains(t, add(m), "already busy")
-	eventually(t, "a lease", func() bool { return m.Lease() > now() })
+	eventually(t, "a lease", func() bool { return m.Lease() > boottime.Now() })
 
 	// The leader goes; the others go on, and it comes back from its file.
 	old := list[at]
@@ -297,7 +288,7 @@ func TestNoMajority(t *testing.T) {
 	list[1].Close()
 	list[2].Close()
 	eventually(t, "no majority", func() bool { return !m.Hears() })
-	eventually(t, "no lease", func() bool { return m.Lease() < now() })
+	eventually(t, "no lease", func() bool { return m.Lease() < boottime.Now() })
 	logged(t, m, "does not hear of a majority")
 	list[1].start(t, nil)
 	eventually(t, "a majority", m.Hears)
@@ -322,7 +313,7 @@ func TestBusy(t *testing.T) {
 		})
 		m.executor.Lock()
 		var began int64
-		before, began = m.installed(), now()
+		before, began = m.installed(), boottime.Now()
 		eventually(t, "the lease goes on", func() bool {
 			disturbed = m.Status().Commit > before.Index
 			return disturbed || m.Lease() > began+3*int64(nodeTimeout)

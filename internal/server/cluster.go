@@ -116,6 +116,7 @@ func (s *Server) joinCluster() (err error) {
 		return err
 	}
 	s.eng.Cluster = clusterNode{s, k.node}
+	k.node.InstallFirst()
 	for _, l := range s.listeners {
 		if l.kind == kindBus {
 			s.serveBus(l)
