@@ -45,8 +45,8 @@ func (a DelSlots) apply(e *entry) string {
 			mine.Union(&o.Slots)
 		}
 	}
-	// Slots of others are not this node's, so nothing is to be done: redis-cli asks for that when it
-	// repairs a move that was given up.
+	// Slots of others are not this node's, so nothing is to be done: redis-cli asks for that when
+	// it repairs a move that was given up.
 	a.Slots = a.Slots.Common(&mine)
 	for _, id := range e.ShardIDs() {
 		if common := a.Slots.Common(&e.Shards[id].Slots); !common.Empty() {
