@@ -144,7 +144,7 @@ hostile-short: ## the same for two minutes
 	@$(MAKE) --no-print-directory hostile HOSTILETIME=2m
 
 check: ## everything that CI runs: all tests, and some minutes of each long one
-check: format lint test test-race oracle cluster soak-short hostile-short fuzz-short
+check: format lint test test-race oracle soak-short hostile-short fuzz-short
 
 bench: ## beside Redis 8, Valkey 9 and Redis 7, at most 40 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md

@@ -39,8 +39,11 @@ func changeSlots(c *engine.Ctx, del, ranges bool) {
 	}
 	me := c.E.Self().ID
 	var do topology.Action = topology.AddSlots{Node: me, Slots: set}
-	if del {
+	switch {
+	case del:
 		do = topology.DelSlots{Node: me, Slots: set}
+	case importedBy(c.E, &set):
+		do = topology.Move{Slots: set, To: me}
 	}
 	propose(c, do, func(c *engine.Ctx, refusal string) {
 		if slotRefused(refusal) {
@@ -50,6 +53,18 @@ func changeSlots(c *engine.Ctx, del, ranges bool) {
 		}
 		okOrRefusal(c, refusal)
 	})
+}
+
+// importedBy reports whether this node's shard imports all slots of a set from their owners. It may
+// claim them: redis-cli does so with DELSLOTS and ADDSLOTS when it repairs a move.
+func importedBy(e *engine.Engine, set *slot.Set) bool {
+	all := true
+	set.Each(func(i int) bool {
+		m := e.Topology().Marks[i]
+		all = m != nil && m.To == e.SelfShard().ID && e.SlotOwner(i) != nil
+		return all
+	})
+	return all && !set.Empty()
 }
 
 // slotRanges reads slots, or pairs of the first and last of a range, up to the first that cannot be

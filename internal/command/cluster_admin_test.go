@@ -53,7 +53,8 @@ func (m *clustered) Reset(hard bool, done func(string)) {
 	done("")
 }
 
-func (m *clustered) Hears() bool { return true }
+func (m *clustered) Boot() uint64 { return 0 }
+func (m *clustered) Hears() bool  { return true }
 
 func (m *clustered) Lease() int64 { return math.MaxInt64 }
 

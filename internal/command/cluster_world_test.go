@@ -63,6 +63,7 @@ type fakeNode struct {
 }
 
 func (f *fakeNode) Lease() int64 { return 1 << 62 }
+func (f *fakeNode) Boot() uint64 { return 0 }
 func (f *fakeNode) Hears() bool  { return !f.deaf }
 func (f *fakeNode) Broadcast(kind engine.MessageKind, channel, message []byte) {
 	f.sent = append(f.sent, fmt.Sprint(kind, " ", string(channel), " ", string(message)))

@@ -24,6 +24,9 @@ type ClusterNode interface {
 	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
 	// costs an atomic read.
 	Lease() int64
+	// Boot counts the starts of this node, as topology.Node.Boot does. The node's own topology may
+	// not know of the last one yet.
+	Boot() uint64
 	// Hears reports whether this node hears of a majority: it has a leader that has spoken to it
 	// within the node timeout. It costs an atomic read.
 	Hears() bool

@@ -29,6 +29,7 @@ type member struct {
 	log      *topology.State
 	self     topology.NodeID
 	lease    int64
+	boot     uint64
 	proposed []proposal
 	failover []engine.FailoverMode
 }
@@ -54,6 +55,7 @@ func (m *member) Failover(mode engine.FailoverMode, done func(string)) {
 }
 
 func (m *member) Lease() int64                                 { return m.lease }
+func (m *member) Boot() uint64                                 { return m.boot }
 func (m *member) Hears() bool                                  { return true }
 func (m *member) Broadcast(engine.MessageKind, []byte, []byte) {}
 func (m *member) Facts() engine.ClusterFacts                   { return engine.ClusterFacts{} }
@@ -352,6 +354,9 @@ func TestPeers(t *testing.T) {
 	p := engine.Peer{Cluster: string(nodeID(9)), Node: nodeID(1), Shard: m.shard().ID, Term: 1}
 	require.Contains(t, m.exec(c, "replconf", "cluster-peer", p.String()), "of another cluster")
 	require.Contains(t, m.exec(c, "replconf", "cluster-peer", "x"), "-ERR Invalid")
+	m.boot = 1 // the log does not know of this start yet
+	require.Contains(t, m.say(c, 1, 1), "-TRYAGAIN This node has started anew")
+	m.boot = 0
 	require.Equal(t, "+TERM 1", m.say(c, 1, 1))
 	require.True(t, m.e.LeaseHeld())
 	require.Contains(t, m.say(m.client(), 1, 2), "-TRYAGAIN This node knows the shard's term 1")

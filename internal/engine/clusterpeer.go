@@ -34,6 +34,8 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, refusal string) {
 			v.shard.Term, p.Term)
 	case sh == nil || e.repl.master != nil:
 		return 0, errPeerLater + "This node is not the master of the shard"
+	case sh.Boot != e.Cluster.Boot():
+		return 0, errPeerLater + "This node has started anew and may lack what its replicas have"
 	}
 	r.node = p.Node
 	return v.shard.Term, ""

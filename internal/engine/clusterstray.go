@@ -10,7 +10,8 @@ import (
 )
 
 // strayKeys are keys of slots that another shard owns: they stay behind when a slot moves, or come
-// with files of before. The master deletes them in slices, and its replicas follow.
+// with files of before. The master deletes them in slices, and its replicas follow. Keys in a slot
+// that was imported but never owned stay: they may be the only ones of their names.
 type strayKeys struct {
 	foreign slot.Set // slots whose keys must go
 	next    int      // slots before it are done with; slot.Count: all are
@@ -21,19 +22,26 @@ type strayKeys struct {
 // pending reports whether slots are left to be looked at.
 func (s *strayKeys) pending() bool { return s.begun && s.next < slot.Count }
 
-// findStrays is called with each new topology. Slots that nobody owns keep their keys.
-func (e *Engine) findStrays() {
+// findStrays is called with each new topology and the slots that this node's shard has lost by it.
+// A node that begins to lead looks at all slots. Slots that nobody owns keep their keys.
+func (e *Engine) findStrays(lost *slot.Set) {
 	s, v := &e.strays, &e.cluster
 	if !v.leads() {
 		*s = strayKeys{}
 		return
 	}
-	var foreign slot.Set
+	var others slot.Set
 	for _, sh := range v.state.Shards {
 		if sh != v.shard {
-			foreign.Union(&sh.Slots)
+			others.Union(&sh.Slots)
 		}
 	}
+	foreign := s.foreign
+	foreign.Union(lost)
+	if !s.begun {
+		foreign = others
+	}
+	foreign = foreign.Common(&others)
 	for i, m := range v.state.Marks {
 		if m.Importing != "" && m.To == v.shard.ID {
 			foreign.Remove(i)

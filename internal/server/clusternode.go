@@ -37,6 +37,9 @@ func (n clusterNode) Reset(hard bool, done func(refusal string)) { n.node.Reset(
 // Lease implements engine.ClusterNode.
 func (n clusterNode) Lease() int64 { return n.node.Lease() }
 
+// Boot implements engine.ClusterNode.
+func (n clusterNode) Boot() uint64 { return n.node.Status().Boot }
+
 // Hears implements engine.ClusterNode.
 func (n clusterNode) Hears() bool { return n.node.Hears() }
 

@@ -17,6 +17,7 @@ import (
 type leasedNode struct{ end int64 }
 
 func (n *leasedNode) Lease() int64                                 { return n.end }
+func (n *leasedNode) Boot() uint64                                 { return 0 }
 func (n *leasedNode) Hears() bool                                  { return true }
 func (n *leasedNode) Propose(topology.Op, func(string))            {}
 func (n *leasedNode) Meet(string, int, int, func(string))          {}

@@ -16,6 +16,11 @@ func (c *Cluster) WaitReady() error {
 			info["cluster_known_nodes"] != strconv.Itoa(len(members)) {
 			return false
 		}
+		// Godwit's cluster survives its leader only once it has several voters.
+		if v, err := strconv.Atoi(info["cluster_raft_voters"]); err == nil && v < 3 &&
+			len(members) >= 3 {
+			return false
+		}
 		view, err := n.View()
 		return err == nil && view.linked() && c.followed(n, view) && c.offered(n)
 	})

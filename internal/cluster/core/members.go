@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 
 	"go.etcd.io/raft/v3"
@@ -30,7 +31,7 @@ func (l *leader) members(n *Node) {
 		node := n.state.Nodes[id]
 		if !n.inGroup(node.Raft) {
 			l.joined[node.Raft] = n.now
-			l.change(n, raftpb.ConfChangeAddLearnerNode, node.Raft)
+			l.change(n, memberChange(raftpb.ConfChangeAddLearnerNode, node.Raft))
 			return
 		}
 	}
@@ -42,7 +43,7 @@ func (l *leader) members(n *Node) {
 		if id == n.meta.Raft {
 			l.leave(n, progress)
 		} else {
-			l.change(n, raftpb.ConfChangeRemoveNode, id)
+			l.change(n, memberChange(raftpb.ConfChangeRemoveNode, id))
 		}
 		return
 	}
@@ -58,7 +59,7 @@ func (l *leader) leave(n *Node, progress map[uint64]tracker.Progress) {
 	}
 	for _, id := range n.conf.GetLearners() {
 		if l.ripe(n, progress[id]) {
-			l.change(n, raftpb.ConfChangeAddNode, id)
+			l.change(n, memberChange(raftpb.ConfChangeAddNode, id))
 			return
 		}
 	}
@@ -77,29 +78,50 @@ func (l *leader) voters(n *Node, progress map[uint64]tracker.Progress) {
 	}
 	slices.Sort(current)
 	want := n.state.Voters(current, func(id topology.NodeID) bool { return l.gone(n, id) })
+	add, drop := l.exchange(n, progress, current, want)
+	var list []*raftpb.ConfChangeSingle
+	for _, id := range add {
+		list = append(list, memberChange(raftpb.ConfChangeAddNode, n.state.Nodes[id].Raft))
+	}
+	for _, id := range drop {
+		if id == n.meta.Node {
+			n.resign() // the next leader makes a learner of it
+			continue
+		}
+		list = append(list, memberChange(raftpb.ConfChangeAddLearnerNode, n.state.Nodes[id].Raft))
+	}
+	if len(list) > 0 {
+		l.change(n, list...)
+	}
+}
+
+// exchange returns which nodes become voters and which are voters no more, in one change. Their
+// number stays odd if it can: of two voters none may fail, so one alone is better.
+func (l *leader) exchange(n *Node, progress map[uint64]tracker.Progress,
+	current, want []topology.NodeID) (add, drop []topology.NodeID) {
 	waits := false
 	for _, id := range want {
-		r := n.state.Nodes[id].Raft
-		if slices.Contains(current, id) {
-			continue
+		switch {
+		case slices.Contains(current, id):
+		case l.ripe(n, progress[n.state.Nodes[id].Raft]):
+			add = append(add, id)
+		default:
+			waits = true
 		}
-		if l.ripe(n, progress[r]) {
-			l.change(n, raftpb.ConfChangeAddNode, r)
-			return
-		}
-		waits = true
 	}
 	for _, id := range current {
-		if slices.Contains(want, id) || waits && !l.gone(n, id) {
-			continue
+		if !slices.Contains(want, id) && (!waits || l.gone(n, id)) {
+			drop = append(drop, id)
 		}
-		if id == n.meta.Node {
-			n.resign()
-		} else {
-			l.change(n, raftpb.ConfChangeAddLearnerNode, n.state.Nodes[id].Raft)
-		}
-		return
 	}
+	switch even := (len(current)+len(add)-len(drop))%2 == 0; {
+	case !even || len(want)%2 == 0:
+	case len(add) > 0:
+		add = add[:len(add)-1]
+	case len(drop) > 0:
+		drop = drop[:len(drop)-1]
+	}
+	return add, drop
 }
 
 // gone reports whether a node has been silent for so long that it should be no voter.
@@ -116,15 +138,18 @@ func (l *leader) ripe(n *Node, p tracker.Progress) bool {
 	return p.RecentActive && p.Match+catchUp >= n.applied()
 }
 
-// change proposes one change of raft's members.
-func (l *leader) change(n *Node, what raftpb.ConfChangeType, id uint64) {
-	if !l.once(n, "member") {
+// change proposes a change of raft's members.
+func (l *leader) change(n *Node, list ...*raftpb.ConfChangeSingle) {
+	if !l.once(n, fmt.Sprint("members ", list)) {
 		return
 	}
-	cc := &raftpb.ConfChangeV2{Changes: []*raftpb.ConfChangeSingle{
-		{Type: what.Enum(), NodeId: new(id)}}}
+	cc := &raftpb.ConfChangeV2{Changes: list}
 	n.guard(func() error { return n.raft.ProposeConfChange(cc) })
 	n.drive()
+}
+
+func memberChange(what raftpb.ConfChangeType, id uint64) *raftpb.ConfChangeSingle {
+	return &raftpb.ConfChangeSingle{Type: what.Enum(), NodeId: new(id)}
 }
 
 // welcome tells nodes that were admitted to come.

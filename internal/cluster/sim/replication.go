@@ -77,7 +77,7 @@ func (s *server) source() *topology.Shard {
 	}
 	sh := s.state.ShardOf(s.h.id)
 	if sh == nil || sh.Last != s.h.id || s.data.shard != sh.ID || s.data.term != sh.Term ||
-		!s.whole || s.acks == nil {
+		!s.whole || sh.Boot != s.h.boot {
 		return nil
 	}
 	return sh
