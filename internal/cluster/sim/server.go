@@ -56,8 +56,8 @@ func (d *data) last() (int, uint32) {
 //   - With Confirm it confirms a write when all replicas of the in-sync set have it, both of the
 //     set of the installed state and of those that it has proposed, and when the former has
 //     enough members.
-//   - It feeds replicas only if it was promoted since it started: a master that has started anew may
-//     lack writes that they have.
+//   - It feeds replicas only if it was promoted since it started: a master that has started anew
+//     may lack writes that they have.
 //   - It proposes a replica for the set only when that has all confirmed writes, and drops one
 //     from the set before that begins a full synchronization.
 type server struct {
