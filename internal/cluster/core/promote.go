@@ -14,7 +14,7 @@ type wish struct {
 }
 
 // failoverTime bounds how long a graceful failover may keep the clients waiting, in nanoseconds. It
-// is what Redis has.
+// is what Redis has; two node timeouts are the bound if they are less.
 const failoverTime Time = 5e9
 
 // Refusals of CLUSTER FAILOVER.
@@ -53,7 +53,7 @@ func (l *leader) wish(n *Node, from topology.NodeID, mode FailoverMode) string {
 	case mode == Force && sh.Confirm > 0 && !slices.Contains(sh.InSync, from):
 		return errNotInSync
 	}
-	l.wishes[sh.ID] = &wish{from, mode, n.now + failoverTime}
+	l.wishes[sh.ID] = &wish{from, mode, n.now + min(failoverTime, 2*n.timeout())}
 	return ""
 }
 
@@ -85,10 +85,20 @@ func (l *leader) shards(n *Node) {
 // confirmed.
 func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
 	node, p, last := n.state.Nodes[w.node], l.peers[w.node], l.peers[sh.Last]
-	return n.now <= w.until && sh.Master != w.node && node != nil && node.Shard == sh.ID &&
-		l.hears(n, w.node) && p.local.Whole && p.boot == node.Boot &&
-		(w.mode != Graceful || l.hears(n, sh.Last) && last.boot == sh.Boot &&
-			last.local.Whole)
+	if n.now > w.until || sh.Master == w.node || node == nil || node.Shard != sh.ID ||
+		!l.hears(n, w.node) || !p.local.Whole || p.boot != node.Boot {
+		return false
+	}
+	switch w.mode {
+	case Graceful:
+		// A master that was revoked before it began has nothing that others could catch up with.
+		idle := sh.Master == "" && last != nil && last.applied >= n.state.Revoked &&
+			last.local.Term < sh.Term
+		return l.hears(n, sh.Last) && last.boot == sh.Boot && last.local.Whole && !idle
+	case Force:
+		return sh.Confirm == 0 || l.orphaned(n, sh) || l.complete(n, sh, w.node)
+	}
+	return true
 }
 
 // broken reports whether the shard needs another master than the one that it has, and has one.
