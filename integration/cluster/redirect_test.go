@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -192,6 +193,10 @@ func (p *place) asking(t *testing.T, want string, args ...any) {
 	p.say(t, p.other, want, args...)
 }
 
+// migrating keeps two nodes from moving keys to each other at the same time: a server does nothing
+// else until MIGRATE is answered, so each would wait for the other until the time is up.
+var migrating sync.Mutex
+
 // migrate moves keys from the owner to the other node.
 func (p *place) migrate(t *testing.T, keys ...string) {
 	t.Helper()
@@ -203,6 +208,8 @@ func (p *place) migrate(t *testing.T, keys ...string) {
 	for _, key := range keys {
 		args = append(args, key)
 	}
+	migrating.Lock()
+	defer migrating.Unlock()
 	p.say(t, p.owner, "OK", args...)
 }
 
