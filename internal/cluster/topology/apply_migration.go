@@ -59,7 +59,7 @@ func (a BeginAll) apply(e *entry) string {
 	return ""
 }
 
-// Ranges returns the slots as CLUSTER GETSLOTMIGRATIONS and MIGRATION STATUS write them: "0-9 12-12".
+// Ranges returns the slots as CLUSTER MIGRATION STATUS writes them: "0-9 12-12".
 func (m *Migration) Ranges() string { return Ranges(m.Slots.Ranges()) }
 
 // Ranges writes ranges as Migration.Ranges does.
