@@ -21,8 +21,9 @@ func (a Begin) apply(e *entry) string {
 	case a.Slots.Empty():
 		return errSlot
 	}
-	if r := notMine(&a.Slots, &from.Slots); r != "" {
-		return r
+	foreign := a.Slots
+	if foreign.Subtract(&from.Slots); !foreign.Empty() {
+		return "ERR The source does not own hash slot " + strconv.Itoa(first(&foreign))
 	}
 	for _, m := range e.Migrations {
 		if m.ID == a.ID {
