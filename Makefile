@@ -4,6 +4,8 @@ GO      ?= go
 FUZZTIME ?= 10s
 SEED     ?= 7
 REPEAT   ?= 5
+SEEDS    ?= 10000
+FIRST    ?= 1
 SOAKTIME ?= 10m
 HOSTILETIME ?= 5m
 PORT     ?= 6379
@@ -20,9 +22,10 @@ CONFDIR   = $(DESTDIR)$(PREFIX)/etc
 export GODWIT_SEED ?= $(SEED)
 
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
-	test-repeat soak soak-short lint format check crash replication failover demo-ha bench \
-	bench-quick bench-persist bench-streams bench-replication figures pgo fuzz fuzz-short \
-	oracle luadiff clean
+	test-repeat soak soak-short lint format check crash replication failover demo-ha cluster \
+	cluster-chaos demo-cluster bench bench-quick bench-persist bench-streams \
+	bench-replication figures pgo fuzz fuzz-short oracle luadiff simulate \
+	clean
 
 all: build
 
@@ -52,9 +55,14 @@ peers: ## the newest packaged Redis and Valkey, for the tests that compare with 
 run: build ## a server on PORT (6379) of 127.0.0.1 with conf/godwit.conf; data in this folder
 	./bin/godwit-server conf/godwit.conf --port $(PORT)
 
+# The packages that check invariants, or use one that does.
+CHECKED = $(GO) list -f '{{.ImportPath}} {{.Deps}}' ./internal/... | \
+	grep 'godwit/internal/invariant[] ]' | cut -d ' ' -f 1
+
+# Tests of servers wait more than they compute: three packages at a time keep two cores busy.
 test: ## all tests, then the structures once more with the invariants tag
-	$(GO) test -parallel 6 -timeout 20m ./...
-	$(GO) test -tags invariants ./internal/...
+	$(GO) test -p 3 -parallel 6 -timeout 20m ./...
+	$(GO) test -p 3 -tags invariants $$($(CHECKED))
 
 test-race: ## all tests under the race detector
 	$(GO) test -race -timeout 30m ./internal/... ./integration/...
@@ -90,6 +98,15 @@ luadiff: build ## a million Lua programs compared with lua5.1, fewer with Redis 
 	bin/luadiff -judge lua51 -tested host -n 1000000 -seed $(SEED)
 	bin/luadiff -judge redis8 -tested server -n 100000 -seed $(SEED)
 
+# Raft's random numbers are one for a process, so a process runs one seed at a time.
+simulate: ## SEEDS clusters on simulated machines with faults, from seed FIRST on, on two cores
+	$(GO) test -c -o bin/simulate.test ./internal/cluster/sim
+	@run='bin/simulate.test -test.v -test.timeout 0 -test.run TestSeeds'; \
+	half=$$(($(SEEDS) / 2)); \
+	$$run -seeds $$half -first $(FIRST) & one=$$!; \
+	$$run -seeds $$(($(SEEDS) - half)) -first $$(($(FIRST) + half)); two=$$?; \
+	wait $$one && exit $$two
+
 crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is lost
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200
 
@@ -105,6 +122,20 @@ failover: ## the same 50 times beside Redis 8 and Valkey 9, and with their Senti
 	$(GO) run ./integration/demoha -servers godwit,redis8,valkey9 -runs 50 -quick
 	$(GO) run ./integration/demoha -runs 50 -quick -ack 1
 	$(GO) test ./integration/demoha -count=1 -v -long
+
+KINDS    ?= godwit
+RUNS     ?= 100
+
+cluster: ## all tests of clusters: tools, clients, failovers, some chaos (KINDS=redis8,valkey9)
+	$(GO) test ./integration/cluster -count=1 -v -timeout 30m -long -kinds $(KINDS)
+	$(GO) test ./internal/command -count=1 -run TestClusterCasesRedis8 -cluster
+
+cluster-chaos: ## nodes killed, stopped, cut off RUNS times under load: nothing promised is lost
+	GODWIT_SEED= $(GO) test ./integration/cluster -count=1 -v -timeout 6h -long -kinds $(KINDS) \
+		-run TestChaos -runs $(RUNS)
+
+demo-cluster: ## six servers, a writer, a reshard, a kill, a partition, and what happened when
+	$(GO) run ./integration/democluster -servers $(KINDS)
 
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
 	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h

@@ -113,7 +113,7 @@ func (b *bench) batchRound(ctx context.Context, s *server, cases []batchCase,
 		if keys == 0 {
 			keys = b.plan.elements
 		}
-		ops := max(1000, int(float64(b.plan.ops(c.name, c.pipeline))*c.scale))
+		ops := max(b.plan.leastOps, int(float64(b.plan.ops(c.name, c.pipeline))*c.scale))
 		l, err := redisBenchmark(ctx, s, ops, c.pipeline,
 			append([]string{"-r", strconv.Itoa(keys)}, c.args...)...)
 		if err != nil {

@@ -246,7 +246,7 @@ func tinyPlan() plan {
 	p.elements, p.persistKeys, p.syncKeys = 2000, 2000, 2000
 	p.bigOps, p.streamEntries, p.streamPause = 2000, 2000, time.Millisecond
 	p.logTime = 10 * time.Millisecond
-	p.persistWindow = 50 * time.Millisecond
+	p.persistWarm, p.persistWindow, p.leastOps = 0, 50*time.Millisecond, 100
 	return p
 }
 

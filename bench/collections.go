@@ -83,7 +83,7 @@ func (b *bench) collections(ctx context.Context) error {
 
 func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collectionTest,
 	pipeline int) (loadFigures, error) {
-	ops := max(1000, int(float64(b.plan.ops(t.name, pipeline))*t.scale))
+	ops := max(b.plan.leastOps, int(float64(b.plan.ops(t.name, pipeline))*t.scale))
 	// redis-benchmark takes what follows a command for its arguments: t.args come last.
 	return redisBenchmark(ctx, s, ops, pipeline,
 		append([]string{"-r", strconv.Itoa(b.plan.elements), "-d", "3"}, t.args...)...)

@@ -117,7 +117,7 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 		return r, err
 	}
 	defer stop()
-	if err := sleep(ctx, time.Second); err != nil {
+	if err := sleep(ctx, b.plan.persistWarm); err != nil {
 		return r, err
 	}
 	var rate float64

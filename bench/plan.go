@@ -24,6 +24,7 @@ type plan struct {
 	tests     []string
 	pipelines []int
 	ops       func(test string, pipeline int) int
+	leastOps  int // of a case that takes a share of ops
 
 	probeEvery  time.Duration
 	latencyTime time.Duration
@@ -52,6 +53,7 @@ type plan struct {
 
 	syncKeys      int           // of a full synchronization
 	persistKeys   int           // or elements, of the parts of persistence
+	persistWarm   time.Duration // load before what is measured
 	persistWindow time.Duration // before a snapshot
 	logTime       time.Duration // of each measurement of the appendfsync part, at least
 	wakeupTime    time.Duration
@@ -65,7 +67,7 @@ func fullPlan() plan {
 		scale: 1,
 		parts: partNames, rounds: 3, keys: 1_000_000, valueSize: 64,
 		tests: testNames, pipelines: []int{1, 16},
-		ops:        scaledOps(0.5),
+		ops: scaledOps(0.5), leastOps: 1000,
 		probeEvery: time.Millisecond, latencyTime: 5 * time.Second,
 		rssKeys: 1_000_000, rssPause: 100 * time.Millisecond,
 		expireKeys: 1_000_000, expireLead: 5 * time.Second,
@@ -75,7 +77,8 @@ func fullPlan() plan {
 		bigValues: 5, bigValueSize: 100 << 20,
 		elements: 1_000_000, bigMembers: 3_000_000, bigOps: 200_000,
 		streamEntries: 10_000_000, streamPause: 200 * time.Millisecond,
-		syncKeys: 5_000_000, persistKeys: 2_000_000, persistWindow: 3 * time.Second,
+		syncKeys: 5_000_000, persistKeys: 2_000_000,
+		persistWarm: time.Second, persistWindow: 3 * time.Second,
 		logTime:    5 * time.Second,
 		wakeupTime: 2 * time.Second, lightTime: 2500 * time.Millisecond, idleConns: 5000,
 		multiOps: 2_000_000,

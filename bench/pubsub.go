@@ -63,7 +63,7 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 		return 0, 0, err
 	}
 	defer s.stop()
-	ops := max(1000, b.plan.ops("publish", pipeline)*4/(4+subscribers))
+	ops := max(b.plan.leastOps, b.plan.ops("publish", pipeline)*4/(4+subscribers))
 	message := strings.Repeat("x", pubsubMessage)
 	frame := len(resp.AppendCommand(nil, "message", "channel", message))
 	if subscribers > 0 {

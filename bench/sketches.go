@@ -250,7 +250,7 @@ func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup,
 		}
 	}
 	for i, c := range g.cases {
-		ops := max(1000, int(float64(b.plan.ops(c.name, 16))*c.scale))
+		ops := max(b.plan.leastOps, int(float64(b.plan.ops(c.name, 16))*c.scale))
 		l, err := redisBenchmark(ctx, s, ops, 16,
 			append([]string{"-r", strconv.Itoa(cmp.Or(c.keys, g.keys))}, c.args...)...)
 		if err != nil {

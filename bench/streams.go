@@ -89,7 +89,7 @@ func (b *bench) streamCases(n int) []streamCase {
 		}}
 	}
 	scaled := func(scale float64) int {
-		return max(1000, int(float64(b.plan.ops("stream", streamPipeline))*scale))
+		return max(b.plan.leastOps, int(float64(b.plan.ops("stream", streamPipeline))*scale))
 	}
 	ms := n / streamDense
 	claim := func(name, idle string, scale float64) streamCase {

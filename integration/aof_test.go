@@ -216,6 +216,26 @@ func TestAOFTornEnd(t *testing.T) {
 	require.Equal(t, damaged, read(t, name))
 }
 
+// TestAOFOfValkey reads what another server's log may say and clients may not: a field's deadline
+// that is later than files hold.
+func TestAOFOfValkey(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, with("--appendonly", "yes")...)
+	do(t, s.dial(t), "HSET", "h", "f", "v", "g", "w")
+	s.stop(t)
+	name := filepath.Join(s.Dir, "appendonlydir", "appendonly.aof.1.incr.aof")
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.Write(resp.AppendCommand(nil, "HPEXPIREAT", "h", "9225167818457132", "FIELDS", "1",
+		"f"))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	s = again(t, s, with("--appendonly", "yes")...)
+	v := do(t, s.dial(t), "HPEXPIRETIME", "h", "FIELDS", "2", "f", "g")
+	require.EqualValues(t, []int64{1<<48 - 1, -1}, []int64{v.Elems[0].Int, v.Elems[1].Int})
+	s.stop(t)
+}
+
 func TestWaitAOF(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, with("--appendonly", "no")...)

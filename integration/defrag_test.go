@@ -84,10 +84,10 @@ func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int,
 // most of the memory stays resident. With it nearly all comes back, and no value changes.
 func TestDefragmentation(t *testing.T) {
 	if testing.Short() {
-		t.Skip("fills 400 MB")
+		t.Skip("fills 270 MB")
 	}
 	t.Parallel()
-	n := 600_000
+	n := 400_000
 	if raceEnabled {
 		n = 60_000 // this only checks that it runs: the ratio has the race detector's memory in it
 	}

@@ -130,7 +130,8 @@ func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	for i := range 200 {
 		do(t, c, "SET", fmt.Sprint("large:", i), large)
-		require.LessOrEqual(t, number(t, fieldOf(t, c, "used_memory")), int64(24<<20*105/100))
+		// Room for the value is made by the next command, and Go's garbage comes on top.
+		require.LessOrEqual(t, number(t, fieldOf(t, c, "used_memory")), int64(24<<20*107/100))
 		do(t, c, "RANDOMKEY")
 	}
 	do(t, c, "GET", "large:199")

@@ -94,7 +94,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 	if srv.Prepare() != nil {
 		return 1
 	}
-	if srv.Listen() != nil {
+	if srv.OpenCluster() != nil || srv.Listen() != nil {
 		srv.RemovePidFile()
 		return 1
 	}

@@ -21,7 +21,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-var rounds = flag.Int("rounds", 20, "how often the server is killed")
+var rounds = flag.Int("rounds", 14, "how often the server is killed")
 
 const workers = 5
 

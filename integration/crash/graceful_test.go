@@ -12,7 +12,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-var endings = flag.Int("endings", 12, "how often the server is ended gracefully")
+var endings = flag.Int("endings", 9, "how often the server is ended gracefully")
 
 // graceful are the policies that promise to keep everything when the server is ended in order.
 var graceful = []policy{

@@ -179,6 +179,7 @@ func TestFindsWhatDiffers(t *testing.T) {
 		{name: "library", longest: 3, kind: "functions", old: "return keys", new: "return args"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			redis := redis
 			if c.kind == "functions" { // Redis 8.0.6 crashes on them
 				redis = reference(t, redis7)
@@ -234,6 +235,7 @@ func TestGodwitEqualsReferences(t *testing.T) {
 	bin := binary(t)
 	for _, name := range []string{redis8, valkey9, redis7} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			ref, tested := start(t, reference(t, name), bin)
 			s := runSession(t, ref, tested, diff.Options{N: *number, Seed: *seed, MaxFinds: 5})
 			t.Log(report(s))

@@ -21,7 +21,8 @@ type talk struct {
 // guest is one connection of a talk.
 type guest struct {
 	talker
-	id string // of CLIENT ID
+	id    string // of CLIENT ID
+	waits bool   // it is blocked: nothing comes before "await"
 }
 
 // talker is a connection that is sent more than replies.
@@ -60,16 +61,7 @@ func (p *talk) guest(t testing.TB, name string) *guest {
 		return g
 	}
 	g := &guest{}
-	switch s := p.s.(type) {
-	case *local:
-		g.talker = &localTalker{local: s.join()}
-	case *remote:
-		c, err := s.s.Dial()
-		if err != nil {
-			t.Fatal(err)
-		}
-		g.talker = &remoteTalker{c: c}
-	}
+	g.talker = p.s.open(t)
 	if strings.HasSuffix(name, "3") {
 		g.send(t, argvOf("HELLO", "3"))
 	}
@@ -99,6 +91,11 @@ func (p *talk) step(t *testing.T, file string, st *step) []string {
 	case "close":
 		p.dismiss(t, rest)
 		return p.gather(t, "")
+	case "topology":
+		p.s.(interface {
+			change(t testing.TB, words []string)
+		}).change(t, strings.Fields(rest))
+		return p.gather(t, "")
 	case "list":
 		return []string{p.listed(t, p.guest(t, rest))}
 	case "info":
@@ -106,14 +103,35 @@ func (p *talk) step(t *testing.T, file string, st *step) []string {
 		re := `(?m)^(` + strings.ReplaceAll(rest, " ", "|") + `):[^\r]*`
 		return regexp.MustCompile(re).FindAllString(text, -1)
 	}
+	if name == "await" {
+		p.guest(t, rest).waits = false
+		return p.gather(t, rest)
+	}
+	name, waits := strings.CutSuffix(name, "&")
 	for _, command := range strings.Split(rest, " ;; ") {
 		p.guest(t, name).send(t, splitCommand(t, file, &step{line: st.line, command: command}))
+	}
+	if waits {
+		p.guest(t, name).waits = true
+		p.awaitBlocked(t, name)
+		name = ""
 	}
 	lines := p.gather(t, name)
 	if st.prompt == ">~ " {
 		slices.Sort(lines)
 	}
 	return lines
+}
+
+// awaitBlocked waits until the server knows that the connection is blocked.
+func (p *talk) awaitBlocked(t testing.TB, name string) {
+	t.Helper()
+	until := time.Now().Add(testserver.Patience)
+	for !strings.Contains(p.listed(t, p.guest(t, name)), "flags=b") {
+		if time.Now().After(until) {
+			t.Fatalf("%s does not wait", name)
+		}
+	}
 }
 
 // gather returns what the connections have received, in the order of their names. It asks first the
@@ -135,7 +153,7 @@ func (p *talk) gather(t *testing.T, first string) []string {
 	}
 	var names []string
 	for name := range p.conns {
-		if names = append(names, name); name != first {
+		if names = append(names, name); name != first && !p.conns[name].waits {
 			ask(name)
 		}
 	}
@@ -145,6 +163,17 @@ func (p *talk) gather(t *testing.T, first string) []string {
 		lines = append(lines, got[name]...)
 	}
 	return lines
+}
+
+func (l *local) open(testing.TB) talker { return &localTalker{local: l.join()} }
+
+func (r *remote) open(t testing.TB) talker {
+	t.Helper()
+	c, err := r.s.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &remoteTalker{c: c}
 }
 
 // localTalker is a client of the engine.

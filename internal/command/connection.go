@@ -159,9 +159,13 @@ func replyHello(c *engine.Ctx) {
 	c.BulkString("id")
 	c.Int(int64(c.Client.ID))
 	c.BulkString("mode")
-	c.BulkString("standalone")
+	c.BulkString(serverMode(c.E))
 	c.BulkString("role")
-	c.BulkString("master")
+	if c.E.IsReplica() {
+		c.BulkString("replica")
+	} else {
+		c.BulkString("master")
+	}
 	c.BulkString("modules")
 	replyModules(c)
 	if zone != "" {
@@ -188,6 +192,14 @@ func validName(b []byte) bool {
 }
 
 func selectCmd(c *engine.Ctx) {
+	if oneDatabase(c) {
+		if n, ok := int32Arg(c, c.Args[1]); ok && n == 0 {
+			c.OK()
+		} else if ok {
+			c.Err("ERR SELECT is not allowed in cluster mode")
+		}
+		return
+	}
 	if n, ok := dbArg(c, c.Args[1]); ok {
 		c.E.SelectDB(c.Client, n)
 		c.OK()

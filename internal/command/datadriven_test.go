@@ -45,7 +45,8 @@ import (
 //	[clients] the first word of a command names the connection that sends it. A name that ends in
 //	          3 speaks RESP3. The reply is what all connections receive, in the order of their
 //	          names. " ;; " parts the commands of one line. "close a" ends a connection, "list a"
-//	          shows its flags and subscriptions, "info f g" shows fields of INFO.
+//	          shows its flags and subscriptions, "info f g" shows fields of INFO. A name that ends
+//	          in & waits: what it receives is shown by "await a".
 //
 // Each file starts with empty databases. DEBUG is allowed in the files called debug_*.
 //
@@ -159,6 +160,7 @@ func (b *caseBlock) appendTo(out *strings.Builder) {
 type server interface {
 	do(t testing.TB, argv [][]byte) client.Value
 	proto(t testing.TB, version int)
+	open(t testing.TB) talker // a connection for a block marked [clients]
 }
 
 // runCases runs the file and returns it as it would be with the server's replies.

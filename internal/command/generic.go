@@ -21,7 +21,7 @@ func genericHandlers() engine.Handlers {
 		"move":            moveCmd,
 		"randomkey":       randomkeyCmd,
 		"swapdb":          swapdbCmd,
-		"dbsize":          func(c *engine.Ctx) { c.Int(int64(c.DB.Len())) },
+		"dbsize":          func(c *engine.Ctx) { c.Int(int64(c.DB.Shown())) },
 		"flushdb":         func(c *engine.Ctx) { flush(c, c.DB) },
 		"flushall":        flushallCmd,
 		"object|encoding": objectEncodingCmd,
@@ -164,10 +164,18 @@ func copyCmd(c *engine.Ctx) {
 	c.Int(1)
 }
 
+// oneDatabase reports whether the server is a node of a cluster that has one database, as those of
+// Redis have.
+func oneDatabase(c *engine.Ctx) bool { return c.E.ClusterEnabled() && c.E.KS.Databases() == 1 }
+
 func moveCmd(c *engine.Ctx) {
 	replace := len(c.Args) == 4 && is(c.Args[3], "replace")
 	if len(c.Args) > 3 && !replace {
 		c.Err(errArity(c))
+		return
+	}
+	if oneDatabase(c) {
+		c.Err("ERR MOVE is not allowed in cluster mode")
 		return
 	}
 	n, ok := dbArg(c, c.Args[2])
@@ -209,6 +217,10 @@ func randomkeyCmd(c *engine.Ctx) {
 }
 
 func swapdbCmd(c *engine.Ctx) {
+	if c.E.ClusterEnabled() {
+		c.Err("ERR SWAPDB is not allowed in cluster mode")
+		return
+	}
 	i, ok := object.ParseInt(c.Args[1])
 	if !ok || i != int64(int32(i)) {
 		c.Err("ERR invalid first DB index")

@@ -16,8 +16,13 @@ const (
 	fieldDeleted = 2 // The deadline is in the past.
 )
 
-// maxFieldDeadline is the latest deadline of a field in unix ms.
-const maxFieldDeadline = 1<<46 - 1
+const (
+	// maxFieldDeadline is the latest deadline that a client may give a field, in unix ms.
+	maxFieldDeadline = 1<<46 - 1
+	// maxKeptDeadline is the latest that files hold, about the year 10889. What a master or a log
+	// says is beyond it (Valkey takes any 64 bits) becomes this.
+	maxKeptDeadline = 1<<48 - 1
+)
 
 const (
 	errFieldsMissing = "ERR Mandatory argument FIELDS is missing or not at the right position"
@@ -76,11 +81,18 @@ func fieldDeadline(c *engine.Ctx, arg []byte, unit int64, absolute bool) (deadli
 	if absolute {
 		base = 0
 	}
-	if n > maxFieldDeadline/unit || n*unit > maxFieldDeadline-base {
-		replyInvalidExpire(c)
-		return 0, false
+	limit, obeyed := int64(maxFieldDeadline), c.Obeyed()
+	if obeyed {
+		limit = maxKeptDeadline
 	}
-	return n*unit + base, true
+	switch {
+	case n <= limit/unit && n*unit <= limit-base:
+		return n*unit + base, true
+	case obeyed:
+		return limit, true
+	}
+	replyInvalidExpire(c)
+	return 0, false
 }
 
 // replyMissing replies for each of n fields of a missing hash.

@@ -88,7 +88,9 @@ func infoHandlers() engine.Handlers {
 		{name: "errorstats", title: "Errorstats", write: infoErrorstats},
 		{name: "latencystats", title: "Latencystats", optional: true, write: infoLatencystats},
 		{name: "cluster", title: "Cluster",
-			write: func(t *infoText) { t.num("cluster_enabled", 0) }},
+			write: func(t *infoText) {
+				t.num("cluster_enabled", boolInt(t.e.ClusterEnabled()))
+			}},
 		{name: "keyspace", title: "Keyspace", write: infoKeyspace},
 		{name: "debug", title: "Debug", named: true, write: infoDebug},
 	}

@@ -18,7 +18,7 @@ func infoServer(b engine.Build) func(t *infoText) {
 		t.str("redis_git_sha1", b.Sha())
 		t.num("redis_git_dirty", int64(b.Dirty))
 		t.str("redis_build_id", b.ID())
-		t.str("redis_mode", "standalone")
+		t.str("redis_mode", serverMode(e))
 		t.str("server_name", "godwit")
 		t.str("godwit_version", engine.Version)
 		t.str("os", engine.OSName())
@@ -107,4 +107,12 @@ func infoCPU(t *infoText) {
 	t.fixed("used_cpu_sys_main_thread", cpu.ThreadSys, 6)
 	t.fixed("used_cpu_user_main_thread", cpu.ThreadUser, 6)
 	t.fixed("used_active_time_main_thread", float64(t.e.Stats.Loop.Nanos)/1e9, 6)
+}
+
+// serverMode returns the word for what the server is, in INFO and HELLO.
+func serverMode(e *engine.Engine) string {
+	if e.ClusterEnabled() {
+		return "cluster"
+	}
+	return "standalone"
 }

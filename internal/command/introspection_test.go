@@ -141,10 +141,13 @@ func TestCommandFactsRedis(t *testing.T) {
 
 // onlyValkey are commands, and arguments of others, that Redis does not have and Valkey has had
 // since before Redis 8.0. Their versions do not tell.
-var onlyValkey = map[string][]string{"script|show": nil, "client|capa": nil, "zscan": {"noscores"}}
+var onlyValkey = map[string][]string{"script|show": nil, "client|capa": nil, "zscan": {"noscores"},
+	"cluster|setslot": {"timeout"}}
 
-// newerFacts are facts that a version after Redis 8.0 has changed: EXEC has conditions.
-var newerFacts = map[string][]string{"exec": {"arity", "flags", "keys", "docs"}}
+// newerFacts are facts that a version after Redis 8.0 has changed: EXEC has conditions, a replica
+// may be told to replicate no one.
+var newerFacts = map[string][]string{"exec": {"arity", "flags", "keys", "docs"},
+	"cluster|replicate": {"docs"}}
 
 func compareFacts(t *testing.T, to testing.TB, want facts) {
 	t.Helper()
@@ -253,10 +256,11 @@ func compareShapes(t testing.TB, local, redis server, proto int, name string) {
 
 // hasNewer reports whether the entry documents something that Redis 8.0 does not have.
 func hasNewer(cmd *spec.Command) bool {
+	only := onlyValkey[cmd.FullName()]
 	var inArgs func(args []spec.Arg) bool
 	inArgs = func(args []spec.Arg) bool {
 		return slices.ContainsFunc(args, func(a spec.Arg) bool {
-			return newer(a.Since) || slices.Contains(onlyValkey[cmd.Name], a.Name) || inArgs(a.Args)
+			return newer(a.Since) || slices.Contains(only, a.Name) || inArgs(a.Args)
 		})
 	}
 	return inArgs(cmd.Args) || slices.ContainsFunc(cmd.History, func(h spec.History) bool {

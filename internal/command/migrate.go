@@ -180,10 +180,15 @@ func (m *migration) exchange(link *engine.Link) (again bool, err error) {
 	return m.answers(link, prelude, sent)
 }
 
-// restores queues a RESTORE for each key that has not expired meanwhile. It returns those keys.
+// restores queues a RESTORE for each key that has not expired meanwhile. It returns those keys. In
+// a cluster the other node may be about to import the slot, so it is asked to.
 func (m *migration) restores(link *engine.Link) [][]byte {
 	c := m.c
 	now := c.E.WallNow() // Connecting may have taken long.
+	restore := []byte("RESTORE")
+	if c.E.ClusterEnabled() {
+		restore = []byte("RESTORE-ASKING")
+	}
 	var sent [][]byte
 	for _, key := range m.keys {
 		e := c.DB.Peek(key)
@@ -195,7 +200,7 @@ func (m *migration) restores(link *engine.Link) [][]byte {
 			continue
 		}
 		sent = append(sent, key)
-		argv := [][]byte{[]byte("RESTORE"), key, strconv.AppendInt(nil, ttl, 10), dumpValue(c, e)}
+		argv := [][]byte{restore, key, strconv.AppendInt(nil, ttl, 10), dumpValue(c, e)}
 		if m.replace {
 			argv = append(argv, []byte("REPLACE"))
 		}

@@ -47,7 +47,7 @@ var pubsubHelp = []string{
 func pubsubNumpatCmd(c *engine.Ctx) { c.Int(int64(c.E.Hub().Count(pubsub.Patterns))) }
 
 func publish(c *engine.Ctx, kind pubsub.SubscriptionKind) {
-	c.PropagateMessage()
+	c.Forward(kind, c.Args[1], c.Args[2])
 	c.Int(int64(c.E.Publish(kind, c.Args[1], c.Args[2])))
 }
 

@@ -27,6 +27,9 @@ func replconfCmd(c *engine.Ctx) {
 		case is(args[0], "ack"):
 			ackCmd(c, args)
 			return
+		case is(args[0], "cluster-peer"):
+			clusterPeer(c, args[1])
+			return
 		case is(args[0], "getack"): // a master asks its replica
 			if c.Client.Origin == engine.OriginMaster {
 				c.E.AckMaster()
@@ -152,4 +155,20 @@ func replicaFilter(c *engine.Ctx, r *engine.Replica, list []byte) bool {
 		r.FunctionsOnly = true
 	}
 	return true
+}
+
+// clusterPeer takes what a node of the cluster says of itself, and answers with the term of the
+// shard that this one knows.
+func clusterPeer(c *engine.Ctx, text []byte) {
+	p, ok := engine.ParsePeer(string(text))
+	if !ok {
+		c.Err("ERR Invalid REPLCONF cluster-peer")
+		return
+	}
+	term, refusal := c.E.PeerSays(c.E.ReplicaOf(c.Client), p)
+	if refusal != "" {
+		c.Err(refusal)
+		return
+	}
+	c.Simple(fmt.Sprint("TERM ", term))
 }

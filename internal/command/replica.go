@@ -9,6 +9,10 @@ import (
 
 // replicaofCmd is REPLICAOF and SLAVEOF: host and port of a master, or NO ONE.
 func replicaofCmd(c *engine.Ctx) {
+	if c.E.ClusterEnabled() {
+		c.Err("ERR REPLICAOF not allowed in cluster mode.")
+		return
+	}
 	if c.E.FailingOver() {
 		c.Err("ERR REPLICAOF not allowed while failing over.")
 		return

@@ -20,6 +20,10 @@ func replicationHandlers() engine.Handlers {
 
 // failoverCmd checks its options first, in any order and each at most once.
 func failoverCmd(c *engine.Ctx) {
+	if c.E.ClusterEnabled() {
+		c.Err("ERR FAILOVER not allowed in cluster mode.")
+		return
+	}
 	if len(c.Args) == 2 && is(c.Args[1], "abort") {
 		if !c.E.AbortFailover("Failover manually aborted") {
 			c.Err("ERR No failover in progress.")

@@ -166,11 +166,16 @@ func (r *scanReply) bulk(b []byte) {
 
 // done ends the reply.
 func (r *scanReply) done(cursor uint64) {
-	var tmp [64]byte
 	var digits [20]byte
+	r.finish(string(strconv.AppendUint(digits[:0], cursor, 10)))
+}
+
+// finish is done with any cursor.
+func (r *scanReply) finish(cursor string) {
+	var tmp [96]byte
 	w := resp.Writer{Buf: tmp[:0], Proto: r.c.Proto}
 	w.Array(2)
-	w.Bulk(strconv.AppendUint(digits[:0], cursor, 10))
+	w.BulkString(cursor)
 	w.Array(r.n)
 	r.c.Insert(r.at, w.Buf)
 }

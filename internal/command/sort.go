@@ -67,13 +67,13 @@ func (o *sortOptions) parse(c *engine.Ctx, args [][]byte, mayStore bool) bool {
 		case is(a, "by") && left >= 1:
 			i++
 			o.by = args[i]
-			if star(o.by) >= 0 && !mayReadOthers(c, "BY") {
+			if star(o.by) >= 0 && !(staysInSlot(c, "BY", o.by) && mayReadOthers(c, "BY")) {
 				return false
 			}
 			o.unsorted = o.unsorted || star(o.by) < 0
 		case is(a, "get") && left >= 1:
 			i++
-			if !mayReadOthers(c, "GET") {
+			if !staysInSlot(c, "GET", args[i]) || !mayReadOthers(c, "GET") {
 				return false
 			}
 			o.get = append(o.get, args[i])

@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/object"
+	"godwit/internal/slot"
 )
 
 // star returns the position of the pattern's star, or -1. As in Redis, it does not search beyond a
@@ -15,6 +16,27 @@ func star(p []byte) int {
 		return -1
 	}
 	return i
+}
+
+// sortSlot returns the slot of all keys that a pattern names, or -1 if they may be in several.
+// The hash tag decides, if it is complete before the element comes.
+func sortSlot(p []byte) int {
+	tag := slot.Tag(p)
+	if len(tag) == len(p) || bytes.IndexByte(p[:bytes.IndexByte(p, '{')+len(tag)+1], '*') >= 0 {
+		return -1
+	}
+	return slot.Of(p)
+}
+
+// staysInSlot reports whether the keys that a pattern names are in the slot of the list that is
+// sorted. It replies with an error if they may not be. Outside of a cluster they always are.
+func staysInSlot(c *engine.Ctx, option string, p []byte) bool {
+	if !c.E.ClusterEnabled() || string(p) == "#" || sortSlot(p) == slot.Of(c.Args[1]) {
+		return true
+	}
+	c.Err("ERR " + option + " option of SORT denied in Cluster mode when keys formed by the " +
+		"pattern may be in different slots.")
+	return false
 }
 
 // patternValue appends to dst the value that a pattern of BY or GET names for an element. "#" names

@@ -36,6 +36,10 @@ func execCmd(c *engine.Ctx) {
 		c.Err("ERR EXEC without MULTI")
 		return
 	}
+	if c.Client.QueueAwaits() {
+		c.ExecAwaiting(execConditions)
+		return
+	}
 	c.ExecMulti(execConditions)
 }
 

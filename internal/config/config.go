@@ -220,6 +220,8 @@ type Config struct {
 	MinReplicasAckFsync   bool
 	MinReplicasAckReads   bool
 
+	Cluster Cluster
+
 	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY
 
 	held     map[string]any  // values of directives without a field, as pointers

@@ -197,13 +197,28 @@ func TestDirIsAbsolute(t *testing.T) {
 
 // TestRefused checks that only what would change the server's role, or what it is for, is refused.
 func TestRefused(t *testing.T) {
-	for _, line := range []string{"cluster-enabled yes",
-		"loadmodule x.so",
+	for _, line := range []string{"loadmodule x.so",
 		"loadmodule /redisbloom/search.so"} {
 		_, err := Parse("f", line)
 		if e := (*LineError)(nil); !errors.As(err, &e) ||
 			!strings.Contains(e.Reason, " is not supported: ") {
 			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+// TestReplicaOfInCluster checks that the topology alone says whose replica a node of a cluster is.
+func TestReplicaOfInCluster(t *testing.T) {
+	for text, refused := range map[string]bool{
+		"cluster-enabled yes\nreplicaof host 1":                   true,
+		"replicaof host 1\ncluster-enabled yes":                   true,
+		"replicaof host 1\ncluster-enabled yes\nreplicaof no one": false,
+		"replicaof host 1":                                        false,
+	} {
+		_, err := Parse("f", text)
+		want := "replicaof directive not allowed in cluster mode"
+		if got := err != nil && err.Error() == want; got != refused {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
@@ -234,9 +249,9 @@ func TestCompatVersion(t *testing.T) {
 func TestLaterAndIgnored(t *testing.T) {
 	for text, warned := range map[string][]string{
 		"replicaof no one\nrepl-timeout 60\noom-score-adj no\nprimaryauth \"\"": nil,
-		"oom-score-adj yes\ncluster-port 2\nlist-max-ziplist-entries 512": {
-			"cluster-port", "oom-score-adj", "list-max-ziplist-entries"},
-		"enable-module-command yes\ncluster-node-timeout 5": {"cluster-node-timeout"},
+		"oom-score-adj yes\nrdma-port 2\nlist-max-ziplist-entries 512": {
+			"rdma-port", "oom-score-adj", "list-max-ziplist-entries"},
+		"enable-module-command yes\ncluster-blacklist-ttl 5": {"cluster-blacklist-ttl"},
 	} {
 		c, err := Parse("f", text)
 		if err != nil {
@@ -257,7 +272,7 @@ func TestLaterAndIgnored(t *testing.T) {
 		}
 	}
 	c := mustLoad(t)
-	for name, value := range map[string]string{"cluster-node-timeout": "7",
+	for name, value := range map[string]string{"cluster-blacklist-ttl": "7",
 		"jemalloc-bg-thread": "no", "tls-key-file-pass": "x", "rdma-port": "1"} {
 		if err := c.Set([][2]string{{name, value}}, nil); err != nil || len(c.Warnings()) != 1 {
 			t.Errorf("CONFIG SET %s: %v", name, err)

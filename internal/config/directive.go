@@ -15,7 +15,6 @@ const (
 	Protected                   // settable at run time only where enable-protected-configs allows
 	Volatile                    // names a file: setting the same value again reads it again
 	Hidden                      // shown by CONFIG GET under its full name only
-	Refused                     // Later, and refused unless the value is the default
 )
 
 // Status says how far Godwit supports a directive.
@@ -23,8 +22,8 @@ type Status uint8
 
 // The status of directives. A Later directive belongs to a part of Redis that Godwit does not have
 // yet. Any value is kept and shown. A value other than the default is accepted with a warning,
-// because a standalone server loses nothing by it; it is refused if the directive has the flag
-// Refused. An Ignored directive means nothing in Godwit and is accepted with a warning.
+// because a server without that part loses nothing by it. An Ignored directive means nothing in
+// Godwit and is accepted with a warning.
 const (
 	Works Status = iota
 	Later
@@ -61,29 +60,6 @@ func (d *Directive) words(s string) []string {
 		return nil
 	}
 	return strings.Split(s, " ")
-}
-
-// refusal returns an error for a value that is well formed but not supported yet. Call it before
-// the value is stored.
-func (d *Directive) refusal(args []string) error {
-	if d.Flags&Refused == 0 {
-		return nil
-	}
-	want, err := d.value.canon(args)
-	if err != nil {
-		return nil // parse reports it
-	}
-	if def, _ := d.value.canon(d.defaultArgs()); want == def {
-		return nil
-	}
-	return laterError(d.Name + " " + want)
-}
-
-// laterError reports a value that needs a part of Redis that Godwit does not have.
-type laterError string
-
-func (e laterError) Error() string {
-	return string(e) + " is not supported: Godwit runs as a standalone primary without modules"
 }
 
 // table holds every directive, in the order of CONFIG GET and of conf/godwit.conf. It never

@@ -91,7 +91,7 @@ func (c *Config) SetFrom(local bool, pairs [][2]string, apply Apply) error {
 	for i, d := range ds {
 		old := d.value.exact(c)
 		undo = append(undo, d.value.keep(c))
-		if err := d.set(c, d.words(pairs[i][1]), false); err != nil {
+		if err := d.value.parse(c, d.words(pairs[i][1]), false); err != nil {
 			back()
 			return &SetError{Name: strings.ToLower(pairs[i][0]), Reason: err.Error()}
 		}
@@ -150,14 +150,6 @@ func (c *Config) resolve(local bool, pairs [][2]string) ([]*Directive, error) {
 		}
 	}
 	return ds, nil
-}
-
-// set parses and stores a value, unless Godwit does not support it yet.
-func (d *Directive) set(c *Config, args []string, more bool) error {
-	if err := d.refusal(args); err != nil {
-		return err
-	}
-	return d.value.parse(c, args, more)
 }
 
 // warnIgnored records a warning if d has a value that does nothing. The default gives none, since

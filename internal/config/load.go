@@ -100,8 +100,7 @@ func Load(args []string, stdin io.Reader) (*Config, error) {
 	if err := l.text("command line", strings.Join(lines, "\n")); err != nil {
 		return nil, err
 	}
-	l.finish()
-	return c, nil
+	return c, l.finish()
 }
 
 // Parse reads configuration text on top of the defaults. source names the text in errors.
@@ -110,8 +109,7 @@ func Parse(source, text string) (*Config, error) {
 	if err := l.text(source, text); err != nil {
 		return nil, err
 	}
-	l.finish()
-	return l.c, nil
+	return l.c, l.finish()
 }
 
 // commandLine turns arguments into configuration lines, and reports whether to read stdin too.
@@ -283,7 +281,7 @@ func (l *loader) directive(d *Directive, args []string) error {
 		}
 		args = []string{dir}
 	}
-	if err := d.set(l.c, args, l.seen[d.Name]); err != nil {
+	if err := d.value.parse(l.c, args, l.seen[d.Name]); err != nil {
 		return err
 	}
 	l.seen[d.Name] = true
@@ -307,12 +305,17 @@ func (l *loader) folder(dir string) (string, error) {
 	return dir, f.Close()
 }
 
-// finish collects the warnings of a load, in table order.
-func (l *loader) finish() {
+// finish collects the warnings of a load, in table order, and looks for directives that do not go
+// together.
+func (l *loader) finish() error {
 	for _, d := range table {
 		if l.seen[d.Name] {
 			l.c.given[d.Name] = true
 			l.c.warnIgnored(d)
 		}
 	}
+	if l.c.Cluster.Enabled && l.c.ReplicaOf != "" {
+		return reason("replicaof directive not allowed in cluster mode")
+	}
+	return nil
 }

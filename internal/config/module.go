@@ -24,7 +24,7 @@ func (l *loader) loadModule(args []string) error {
 	name := strings.TrimSuffix(strings.TrimSuffix(file, ".so"), ".dylib")
 	name = strings.ReplaceAll(strings.TrimPrefix(name, "lib"), "_", "-")
 	if !builtIn[name] {
-		return laterError("loadmodule " + args[0])
+		return noModuleError(args[0])
 	}
 	l.c.warnings = append(l.c.warnings,
 		fmt.Sprintf("The module %s is built in: '%s' is not read", name, args[0]))
@@ -46,4 +46,11 @@ func (l *loader) loadModule(args []string) error {
 			fmt.Sprintf("WARNING: the argument '%s' of the module %s has no effect", args[0], name))
 	}
 	return nil
+}
+
+// noModuleError reports a module that is not built in.
+type noModuleError string
+
+func (e noModuleError) Error() string {
+	return "loadmodule " + string(e) + " is not supported: Godwit runs without modules"
 }

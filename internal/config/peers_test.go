@@ -61,7 +61,9 @@ var ownNames = []string{"port", "unixsocket", "dir"}
 
 // ownDefaults are directives with another default here. Defragmentation costs nothing while there
 // is nothing to do, and is to serve small data sets too. The backlog is as long as Valkey's.
-var ownDefaults = []string{"activedefrag", "active-defrag-ignore-bytes", "repl-backlog-size"}
+// Failures in a cluster are noticed sooner.
+var ownDefaults = []string{"activedefrag", "active-defrag-ignore-bytes", "repl-backlog-size",
+	"cluster-node-timeout"}
 
 // askPeer asks a running peer for its directives.
 func askPeer(t *testing.T, p testserver.Peer) []peerDirective {
@@ -150,6 +152,8 @@ func TestEveryDirectiveRefusesAsRedis8(t *testing.T) {
 		"locale-collate":  "depends on the locales of the machine",
 		"tls-replication": "there is no certificate that Redis could use",
 		"tls-cluster":     "there is no certificate that Redis could use",
+
+		"cluster-node-timeout": "other bounds and another default",
 	}
 	for _, d := range Directives() {
 		if differ[d.Name] != "" || len(get(t, c, d.Name)) == 0 {

@@ -113,8 +113,9 @@ func tlsTable() []Directive {
 		{Name: "tls-replication", Default: "no",
 			Doc:   "Use TLS towards the primary.",
 			value: yesNo(func(c *Config) *bool { return &c.TLSReplication })},
-		later("tls-cluster", "no", 0, "Use TLS on the cluster bus.",
-			yesNo(held[bool]("tls-cluster"))),
+		{Name: "tls-cluster", Default: "no",
+			Doc:   "Use TLS on the cluster bus.",
+			value: yesNo(func(c *Config) *bool { return &c.Cluster.TLS })},
 	}
 }
 

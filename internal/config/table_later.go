@@ -18,55 +18,6 @@ func (d Directive) alias(name string) Directive {
 	return d
 }
 
-func clusterTable() []Directive {
-	return []Directive{
-		later("cluster-enabled", "no", Immutable|Refused, "Be a node of a cluster.",
-			yesNo(held[bool]("cluster-enabled"))),
-		later("cluster-config-file", "nodes.conf", Immutable,
-			"File in which a node keeps the cluster's state.",
-			str(held[string]("cluster-config-file"))),
-		later("cluster-node-timeout", "15000", 0,
-			"Milliseconds after which a silent node counts as failing.",
-			integer(0, maxLong, held[int64]("cluster-node-timeout"))),
-		later("cluster-port", "0", Immutable, "Port of the cluster bus.",
-			integer(0, 65535, held[int64]("cluster-port"))),
-		later("cluster-announce-ip", "", 0, "Address that a node gives of itself.",
-			str(held[string]("cluster-announce-ip"))),
-		later("cluster-announce-hostname", "", 0, "Host name that a node gives of itself.",
-			str(held[string]("cluster-announce-hostname"), hostName)),
-		later("cluster-announce-port", "0", 0, "Port that a node gives of itself.",
-			integer(0, 65535, held[int64]("cluster-announce-port"))),
-		later("cluster-announce-tls-port", "0", 0, "TLS port that a node gives of itself.",
-			integer(0, 65535, held[int64]("cluster-announce-tls-port"))),
-		later("cluster-announce-bus-port", "0", 0, "Bus port that a node gives of itself.",
-			integer(0, 65535, held[int64]("cluster-announce-bus-port"))),
-		later("cluster-preferred-endpoint-type", "ip", 0, "How redirections name a node.",
-			choice([]string{"ip", "hostname", "unknown-endpoint"},
-				held[string]("cluster-preferred-endpoint-type"))),
-		later("cluster-replica-validity-factor", "10", 0,
-			"Age of a replica's data up to which it may take over.",
-			integer(0, maxInt, held[int64]("cluster-replica-validity-factor"))).
-			alias("cluster-slave-validity-factor"),
-		later("cluster-replica-no-failover", "no", 0, "Never take over by itself.",
-			yesNo(held[bool]("cluster-replica-no-failover"))).alias("cluster-slave-no-failover"),
-		later("cluster-migration-barrier", "1", 0,
-			"Replicas that a primary keeps when one moves away.",
-			integer(0, maxInt, held[int64]("cluster-migration-barrier"))),
-		later("cluster-allow-replica-migration", "yes", 0,
-			"Let replicas move to primaries without one.",
-			yesNo(held[bool]("cluster-allow-replica-migration"))),
-		later("cluster-require-full-coverage", "yes", 0, "Serve nothing while a slot has no node.",
-			yesNo(held[bool]("cluster-require-full-coverage"))),
-		later("cluster-allow-reads-when-down", "no", 0, "Serve reads while the cluster is down.",
-			yesNo(held[bool]("cluster-allow-reads-when-down"))),
-		later("cluster-allow-pubsubshard-when-down", "yes", 0,
-			"Serve sharded channels while the cluster is down.",
-			yesNo(held[bool]("cluster-allow-pubsubshard-when-down"))),
-		later("cluster-link-sendbuf-limit", "0", 0, "Bytes that may wait for another node.",
-			memory(0, maxLong, held[int64]("cluster-link-sendbuf-limit"))),
-	}
-}
-
 // ignoredTable lists the directives that are accepted with a warning and do nothing.
 func ignoredTable() []Directive {
 	const noCPU = "the Go runtime places its threads itself"

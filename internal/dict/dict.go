@@ -99,13 +99,15 @@ type Funcs struct {
 	Far int
 }
 
-// Dict is a hash table. New makes it.
+// Dict is a hash table. New makes it, or Init in memory of the caller's. What lookups read comes
+// first, within one cache line if the dict is aligned to one.
 type Dict struct {
-	a     *arena.Arena
 	tab   [2]table
 	moved uint64 // buckets of tab[0] that are in tab[1] now; 0 unless rehashing
 	used  int
-	f     Funcs
+
+	a *arena.Arena
+	f *Funcs
 
 	// Pause, while above 0, keeps buckets where they are: there is no rehash step and no resize.
 	// Iterators that span operations count it up and down again.
@@ -127,8 +129,17 @@ type table struct {
 
 // New returns an empty dict that allocates from a. It takes no memory before the first Insert.
 func New(a *arena.Arena, f Funcs) *Dict {
-	return &Dict{a: a, f: f}
+	d := &struct {
+		Dict
+		f Funcs
+	}{f: f}
+	d.Init(a, &d.f)
+	return &d.Dict
 }
+
+// Init makes the zero Dict an empty one. Many dicts may share one f. A Dict that is in use may be
+// copied to another place, if nobody uses it at the old one any more.
+func (d *Dict) Init(a *arena.Arena, f *Funcs) { d.a, d.f = a, f }
 
 // Len returns the number of entries.
 func (d *Dict) Len() int { return d.used }

@@ -102,8 +102,36 @@ func (d *Dict) PrefetchEntries(hashes []uint64) {
 	}
 }
 
+// Chooser is several dicts that share their keys: Of returns the one that has those of the hash.
+type Chooser interface{ Of(h uint64) *Dict }
+
+// PrefetchAllOf is Dict.PrefetchAll for several dicts.
+func PrefetchAllOf(c Chooser, hashes []uint64) {
+	for _, h := range hashes {
+		c.Of(h).Prefetch(h)
+	}
+	PrefetchEntriesOf(c, hashes)
+}
+
+// PrefetchEntriesOf is Dict.PrefetchEntries for several dicts.
+func PrefetchEntriesOf(c Chooser, hashes []uint64) {
+	var chains uint64
+	for i, h := range hashes {
+		if c.Of(h).PrefetchEntry(h) {
+			chains |= 1 << i
+		}
+	}
+	for ; chains != 0; chains &= chains - 1 {
+		h := hashes[bits.TrailingZeros64(chains)]
+		c.Of(h).PrefetchChain(h)
+	}
+}
+
 // PrefetchWorth reports whether the table is so large that lookups in it wait for memory.
-func (d *Dict) PrefetchWorth() bool { return d.used >= prefetchFrom }
+func (d *Dict) PrefetchWorth() bool { return PrefetchWorth(d.used) }
+
+// PrefetchWorth reports whether lookups among so many entries wait for memory.
+func PrefetchWorth(entries int) bool { return entries >= prefetchFrom }
 
 // Hasher hashes keys as the user of a Dict does.
 type Hasher interface{ Hash(key []byte) uint64 }
@@ -118,6 +146,7 @@ type Hasher interface{ Hash(key []byte) uint64 }
 //	}
 type Lookahead struct {
 	d     *Dict
+	c     Chooser // instead of d
 	h     Hasher
 	keys  [][]byte
 	step  int
@@ -127,10 +156,18 @@ type Lookahead struct {
 // Lookahead returns a Lookahead over the first of each step of keys: with a step of 2, over the
 // keys of key, value, key, value …. It does nothing if the table is small, or for a single key.
 func (d *Dict) Lookahead(h Hasher, keys [][]byte, step int) Lookahead {
-	if !d.PrefetchWorth() || len(keys) <= step {
+	if len(keys) <= step || !d.PrefetchWorth() {
 		return Lookahead{}
 	}
 	return Lookahead{d: d, h: h, keys: keys, step: step}
+}
+
+// LookaheadOf is Dict.Lookahead for several dicts with so many entries.
+func LookaheadOf(c Chooser, entries int, h Hasher, keys [][]byte, step int) Lookahead {
+	if len(keys) <= step || !PrefetchWorth(entries) {
+		return Lookahead{}
+	}
+	return Lookahead{c: c, h: h, keys: keys, step: step}
 }
 
 // Reach is called before the key with that index is looked up, in ascending order.
@@ -142,7 +179,7 @@ func (l *Lookahead) Reach(i int) {
 
 // fetch asks for a group of keys, of which the first has index i.
 func (l *Lookahead) fetch(i int) {
-	if l.d == nil {
+	if l.h == nil {
 		l.ready = math.MaxInt
 		return
 	}
@@ -152,6 +189,10 @@ func (l *Lookahead) fetch(i int) {
 		hashes[n] = l.h.Hash(l.keys[i])
 		i += l.step
 	}
-	l.d.PrefetchAll(hashes[:n])
+	if l.d != nil {
+		l.d.PrefetchAll(hashes[:n])
+	} else {
+		PrefetchAllOf(l.c, hashes[:n])
+	}
 	l.ready = i
 }

@@ -24,6 +24,14 @@ func (d *Dict) RehashSlice(buckets int) bool {
 	return d.Rehashing()
 }
 
+// RehashLeft returns how many buckets are still to be moved, empty ones included.
+func (d *Dict) RehashLeft() int {
+	if d.tab[1].base == nil {
+		return 0
+	}
+	return int(d.tab[0].mask + 1 - d.moved)
+}
+
 func (d *Dict) moveBuckets(n int) {
 	t := &d.tab[0]
 	skip := n * emptySkip

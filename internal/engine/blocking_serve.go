@@ -57,7 +57,7 @@ func (e *Engine) serveQueue(q *waitQueue, happened WaitEvents) bool {
 		if w.client.CloseASAP {
 			continue
 		}
-		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) {
+		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) || e.slotCloses(q.key) {
 			return false
 		}
 		e.rerun(w)
@@ -121,6 +121,7 @@ func (e *Engine) resumeCtx(w *waiter) *Ctx {
 func (e *Engine) endWait(w *waiter) {
 	cl := w.client
 	e.forgetWait(cl)
+	e.endMulti(cl) // of an EXEC that has waited, however that ends
 	e.commandDone(cl)
 	e.discard.Reset()
 	if e.Cfg.MaxmemoryClients != 0 {
@@ -191,6 +192,9 @@ func (e *Engine) UntilTimeout() int64 {
 	d, wait := e.blocking.deadlines, int64(math.MaxInt64)
 	if f := &e.confirm; f.waiting() {
 		wait = max(f.queue[f.head].until-e.Steady(), 0)
+	}
+	if e.awaitsLease() {
+		wait = min(wait, leasePollMs)
 	}
 	if len(d) == 0 {
 		return wait

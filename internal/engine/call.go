@@ -23,6 +23,9 @@ func (e *Engine) commandDone(c *Client) {
 	if c.track != nil {
 		e.endCaching(c)
 	}
+	if c.asking != notAsking {
+		c.endAsking()
+	}
 	if c.Reply == ReplySkip {
 		c.Reply = ReplyOn
 	}
@@ -72,6 +75,9 @@ func (e *Engine) call(c *Ctx) {
 	}
 	if e.hot.on {
 		e.noteHot(c, ns, reply)
+	}
+	if e.slotStats != nil && c.slot != 0 {
+		e.noteSlot(c, ns, reply)
 	}
 	e.account(c, ns)
 }
@@ -131,7 +137,9 @@ func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
 	c.Client.abortMulti()
 	if cmd != nil {
 		e.cmds[cmd.ID()].Rejected++
-		if cmd.Is(spec.RunsQueue) {
+		if cmd.Is(spec.RunsQueue) && c.moved {
+			e.Discard(c.Client)
+		} else if cmd.Is(spec.RunsQueue) {
 			e.Discard(c.Client)
 			msg = errExecRefused + strings.TrimPrefix(msg, "ERR ")
 			if len(e.monitors) > 0 {

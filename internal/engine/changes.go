@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"slices"
 
 	"godwit/internal/keyspace"
@@ -103,6 +104,33 @@ func (e *Engine) databaseChanging(db int, dbs ...int) {
 func (e *Engine) FlushDB(db *keyspace.DB, async bool) int {
 	e.databaseChanging(db.ID(), db.ID())
 	return db.Flush(async)
+}
+
+// FlushSlot deletes all keys of a slot in all databases and returns their number. Unlike FlushDB it
+// announces each key, as Valkey does, if anybody may want to hear of it; that is O(keys).
+func (e *Engine) FlushSlot(i int, async bool) (n int) {
+	for d := range e.KS.Databases() {
+		db := e.KS.DB(d)
+		var keys [][]byte
+		if e.hearsOfKeys() {
+			db.SlotKeys(i, db.SlotLen(i), func(x object.Entry) {
+				keys = append(keys, bytes.Clone(x.Key()))
+			})
+		}
+		n += db.FlushSlot(i, async)
+		for _, key := range keys {
+			e.changed(key, d, e.current)
+			e.KS.Notify(keyspace.EvGeneric, "del", key, d)
+		}
+	}
+	return n
+}
+
+// hearsOfKeys reports whether anybody may want to hear of single keys that change.
+func (e *Engine) hearsOfKeys() bool {
+	m := e.repl.master
+	return e.confirm.written != nil || m != nil && len(m.local) > 0 || e.watching.clients > 0 ||
+		e.tracking.clients > 0 || e.blocking.wide > 0 || e.KS.P.Events != 0
 }
 
 // SwapDBs exchanges two databases. Clients keep the number of theirs, so what they wait for may be

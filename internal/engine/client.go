@@ -58,6 +58,15 @@ const (
 	ReplySkip
 )
 
+// asking is the state of ASKING.
+type asking uint8
+
+const (
+	notAsking asking = iota
+	asksNext         // ASKING is the running command
+	asksNow          // it was the last one
+)
+
 // DebugMode is what SCRIPT DEBUG has set for the scripts that a client sends.
 type DebugMode uint8
 
@@ -90,17 +99,23 @@ type Client struct {
 	User                  *acl.User // nil: may do all, as the log may
 	Authenticated         bool
 
-	Reply           ReplyMode
-	Debug           DebugMode
-	NoEvict         bool
-	NoTouch         bool
-	Loop            int  // the event loop that serves it
-	Redirects       bool // CLIENT CAPA REDIRECT: it understands -REDIRECT
+	Reply     ReplyMode
+	Debug     DebugMode
+	NoEvict   bool
+	NoTouch   bool
+	Loop      int  // the event loop that serves it
+	Redirects bool // CLIENT CAPA REDIRECT: it understands -REDIRECT
+	// ReadOnly is set by READONLY: it reads from a replica of a cluster.
+	ReadOnly        bool
+	asking          asking
 	importSource    bool // CLIENT IMPORT-SOURCE ON
 	Internal        bool // DEBUG MARK-INTERNAL-CLIENT
 	Monitor         bool
 	CloseAfterReply bool
 	CloseASAP       bool
+	// Leased says that W holds replies that must not leave unless Engine.LeaseHeld. The connection
+	// clears it when it takes them.
+	Leased bool
 
 	LastCmd          *spec.Command
 	NetIn, NetOut    int64 // bytes
@@ -115,7 +130,8 @@ type Client struct {
 	counted   clientCount // what used memory and maxmemory-clients include for the client
 	round     rounds.Member
 	postponed bool
-	wait      *waiter // what the client is blocked in, nil if it is not
+	wait      *waiter   // what the client is blocked in, nil if it is not
+	awaits    *awaiting // the transaction that runs and may wait for other nodes
 	sub       pubsub.Sub[*Client]
 	track     *Tracking    // nil: the client does not track
 	woken     bool         // listed in pushState.woken

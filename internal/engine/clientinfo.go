@@ -25,7 +25,8 @@ func (cl *Client) FlagLetters() string {
 		{'b', cl.Postponed() || cl.Waits()},
 		{'t', track != nil}, {'R', track != nil && track.Broken},
 		{'B', track != nil && track.Bcast}, {'d', cl.WatchDirty()}, {'c', cl.CloseAfterReply},
-		{'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
+		{'A', cl.CloseASAP}, {'U', cl.Unix}, {'r', cl.ReadOnly}, {'e', cl.NoEvict},
+		{'T', cl.NoTouch},
 		{'I', cl.Internal || cl.importSource},
 	} {
 		if f.on {

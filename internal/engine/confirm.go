@@ -169,6 +169,7 @@ func (e *Engine) releaseNext(failure string) {
 	}
 	for u.gone < len(u.parts) && u.parts[u.gone].offset <= h.offset {
 		p := &u.parts[u.gone]
+		h.c.Leased = h.c.Leased || failure == "" && e.cluster.on
 		if p.own && p.offset > f.upto && failure != "" {
 			e.countError(failure)
 			f.timeouts++

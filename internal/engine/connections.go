@@ -66,6 +66,7 @@ func (e *Engine) ResetClient(c *Client) {
 	c.W.Proto = 2
 	c.Reply = ReplyOn
 	c.NoEvict, c.NoTouch = false, false
+	c.ReadOnly, c.asking = false, notAsking
 	e.setDefaultUser(c)
 	e.SelectDB(c, 0)
 }

@@ -87,12 +87,16 @@ func (e *Engine) Cron() {
 	if e.pause.active && e.endPause() {
 		e.serve()
 	}
+	e.clusterCron()
 	if e.loading.on {
 		return
 	}
 	e.masterCron()
 	e.persistCron()
 	e.replicationCron()
+	if e.cluster.on {
+		e.inSyncCron()
+	}
 	e.shutdownCron()
 	e.failoverCron()
 	e.makeRoom(nil)
@@ -141,7 +145,7 @@ func (e *Engine) Slice() (more bool) {
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
 	if !expire && !rehash && !ks.LazyFreeQueued() && !e.mem.evicting && !ks.A.Idle() &&
 		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() &&
-		e.defrag.round == nil {
+		e.defrag.round == nil && !e.strays.pending() {
 		return false
 	}
 	start := time.Now()
@@ -160,6 +164,9 @@ func (e *Engine) Slice() (more bool) {
 		again = ks.A.TrimSlice() || again
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
+		}
+		if e.strays.pending() {
+			again = e.dropStrays() || again
 		}
 		if e.mem.evicting {
 			e.mem.evicting = false
@@ -247,6 +254,7 @@ func (e *Engine) ResetStats() {
 	for i := range e.cmds {
 		e.cmds[i] = CommandStats{}
 	}
+	e.resetSlotStats()
 	e.cron.reset(e)
 }
 

@@ -25,12 +25,17 @@ type Ctx struct {
 	prop     propMode
 	propCmds [][][]byte
 	failed   bool
-	saved    bool  // see Saved
-	rerun    bool  // of a command that has waited
-	blocked  bool  // the handler called Block
-	noBlock  bool  // within a transaction or script
+	saved    bool // see Saved
+	rerun    bool // of a command that has waited
+	blocked  bool // the handler called Block
+	noBlock  bool // within a transaction or script
+	moved    bool // the cluster's gate has refused it
+	slot     slotRef
 	redacted []int // arguments that are never shown
 }
+
+// Slot returns the slot of the command's keys, -1 if it has none or the server is in no cluster.
+func (c *Ctx) Slot() int { return c.slot.slot() }
 
 type propMode uint8
 

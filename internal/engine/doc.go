@@ -16,12 +16,15 @@
 //
 //	version.go          versions, and what the binary was built from
 //	errors.go           error texts of the wire
+//	refusal.go          what a gate says
 //	process_unix.go     CPU times of the process and its children
 //	process_linux.go    CPU time of the thread, resident and system memory
 //	process_other.go    the same where it is not known
 //	process_nounix.go   the same where it is not known
 //	process.go          CPU times and memory of the machine
 //	gomemory.go         the Go runtime's memory, and when giving some back is worth it
+//
+//	slotref.go          a slot of the cluster, or none
 //
 //	engine.go           Engine: the state of all parts
 //	client.go           Client, Conn, the list of clients
@@ -48,6 +51,12 @@
 //	foreign.go          replicas that cannot hold all data
 //	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
+//	cluster.go          the topology of the cluster as the gates and replies need it
+//	clusterpeername.go  how nodes name themselves to each other
+//	clustermigration.go migrations of slots: what is known of them
+//	clusterlease.go     may this node confirm writes
+//	clusterinsync.go    the replicas that have every confirmed write
+//	clusterreport.go    what a node plays in its shard, and what it tells of its data
 //	replicagone.go      replicas whose connection is gone
 //
 //	watch.go            WATCH
@@ -61,6 +70,7 @@
 //	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
+//	clusterhold.go      writes that wait while a shard changes its master
 //	failoverstate.go    how far a failover is
 //	importing.go        import-mode
 //
@@ -80,6 +90,7 @@
 //
 //	commandlog.go       the logs of slow and large commands
 //	hotkeys.go          which keys cost the most
+//	slotstats.go        what commands cost by the slots of their keys
 //	memory.go           used memory, maxmemory, giving memory back
 //	hugepages.go        when full memory becomes huge pages
 //	tablememory.go      memory of the engine's own tables
@@ -89,7 +100,11 @@
 //	staging.go          large replies on their way to the connection
 //
 //	confirm.go          replies that wait until replicas have the writes
+//	clustersync.go      changing the in-sync set
 //	debugging.go        what DEBUG switches and shows
+//	clusterroute.go     where the keys of a command are in the cluster
+//	clusterverdict.go   redirections and other errors of the cluster
+//	clustergate.go      what the cluster says to a command
 //	gates.go            what may refuse a command
 //	masterbatch.go      what commands of the master's stream have in common
 //	call.go             running a handler and accounting for it
@@ -98,6 +113,9 @@
 //	debugscript.go      the connection of a client that debugs a script
 //	functions.go        the libraries of functions
 //	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
+//	clusterwait.go      commands that wait for other nodes of the cluster
+//	clusterpubsub.go    messages for other nodes, shard channels that leave
+//	clustermoved.go     clients whose slots have left, the state of the cluster
 //	exec.go             a client's command from its arguments to its reply
 //	masterapply.go      what the master's stream has done, acknowledgements
 //	executor.go         Enter and Leave, delivering what the batch has pushed
@@ -117,12 +135,17 @@
 //	synctransfer.go     a replica from a snapshot's moment until it follows the stream
 //	syncfiles.go        replicas that are sent files written before
 //	fullsync.go         snapshots for replicas, and how they are sent
+//	clusterpeer.go      nodes that ask for the stream of their shard
 //	psync.go            SYNC and PSYNC
 //	replicacron.go      pings, timeouts, delays, the end of the backlog
 //	masterattach.go     the client that applies the master's stream
 //	mastersync.go       taking over the master's data set
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
+//	clusterrole.go      the role of a node in its shard
+//	clusterstray.go     keys of slots that other shards own
+//	clusterinstall.go   a new topology, and what follows from it
+//	clusterfacts.go     what replies tell of nodes beside the topology
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation

@@ -68,6 +68,8 @@ type Engine struct {
 	ServeOthers func(busy *Client) (ending bool)
 	// ScriptLibraries holds what scripts have besides the host's own libraries.
 	ScriptLibraries []script.Opener
+	// Cluster is this node's part in its cluster, nil without cluster-enabled. The server sets it.
+	Cluster ClusterNode
 	// Wake makes a loop call Slice soon, because a job that has waited can go on. Any goroutine may
 	// call it. The server sets it.
 	Wake func()
@@ -98,13 +100,19 @@ type Engine struct {
 	persist      persistState
 
 	clock
-	rng      *rand.Rand
-	runID    string
-	repl     replication
-	confirm  confirming
-	ending   shutdownWait
-	failover failoverState
-	errs     map[string]int64
+	rng        *rand.Rand
+	runID      string
+	repl       replication
+	confirm    confirming
+	ending     shutdownWait
+	failover   failoverState
+	cluster    clustering
+	lease      lease
+	inSync     inSync
+	shard      shardRole
+	strays     strayKeys
+	migrations migrations
+	errs       map[string]int64
 	// masterErrors and applied are of the commands of the master.
 	masterErrors masterErrors
 	applied      applied
@@ -118,6 +126,7 @@ type Engine struct {
 	access       access
 	large        commandLogs
 	hot          hotKeys
+	slotStats    slotCounters
 	prefetch     prefetch
 	waiters      atomic.Int32 // of the executor
 	between      *sync.Cond   // over mu: a busy script is over

@@ -61,6 +61,9 @@ const (
 		`is set to "local", you can run it from a local connection, otherwise you need to set ` +
 		`this option in the configuration file, and then restart the server.`
 
+	ErrClusterDown     = "CLUSTERDOWN The cluster is down"
+	ErrClusterDisabled = "ERR This instance has cluster support disabled"
+
 	ErrExecAbort = "EXECABORT Transaction discarded because of previous errors."
 	// errExecRefused begins the error of an EXEC that is refused itself.
 	errExecRefused = "EXECABORT Transaction discarded because of: "

@@ -171,6 +171,10 @@ func (e *Engine) queue(c *Ctx) {
 		m.all = ^spec.Flag(0)
 	}
 	flags := e.table.callFlags(c)
+	if c.slot != 0 {
+		m.route(c)
+		e.noteQueued(c)
+	}
 	m.any |= flags
 	m.all &= flags
 	was := m.bytes

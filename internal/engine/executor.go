@@ -12,6 +12,10 @@ func (e *Engine) Enter() {
 	e.mu.Lock()
 	e.waiters.Add(-1)
 	e.syncClock()
+	if e.cluster.on {
+		e.readLease()
+		e.leaseCame()
+	}
 }
 
 // EnterBetween does what Enter does, for what must not happen in the middle of a script. A busy

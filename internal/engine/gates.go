@@ -19,15 +19,6 @@ import (
 //
 // The commands of a log pass none of them, see LoadTarget.Exec.
 
-// refusal is what a list of gates says: an error text, or one of the constants below.
-type refusal string
-
-const (
-	passed refusal = ""         // the command may run
-	closed refusal = "(closed)" // its client is being closed, and is told nothing
-	held   refusal = "(held)"   // it comes again when CLIENT PAUSE ends
-)
-
 // gates returns why a client's command is refused, or passed.
 func (e *Engine) gates(c *Ctx) refusal {
 	cmd, cl, flags := c.Cmd, c.Client, effectiveFlags(c.Cmd, c.Client)
@@ -55,6 +46,11 @@ func (e *Engine) gates(c *Ctx) refusal {
 	case !e.mayAll(cl):
 		if reason := e.permit(c); reason != acl.Allowed {
 			return refusal("NOPERM " + deniedText(cl.User, reason, cmd))
+		}
+	}
+	if e.cluster.on && e.table.routes[cmd.ID()] != routeNone {
+		if msg := e.clusterGate(c); msg != passed {
+			return msg
 		}
 	}
 	return e.stateGates(c, flags)
@@ -101,6 +97,9 @@ func (e *Engine) stateGates(c *Ctx, flags spec.Flag) refusal {
 	// Half a data set is not served.
 	case e.loading.refuses(flags):
 		return ErrLoading
+	// Only a master with a lease knows that nobody else takes writes.
+	case e.cluster.on && e.leaseRefuses(cl, flags):
+		return ErrClusterDown
 	// A busy script is in the middle of its unit.
 	case e.script.run != nil && !cmd.Is(spec.AllowBusy):
 		return refusal(e.BusyText())
@@ -142,6 +141,8 @@ func (e *Engine) scriptGates(r *runningScript) refusal {
 	writes := r.Flags&script.NoWrites == 0
 	stale := !obeyed && e.servesNothing()
 	switch {
+	case e.cluster.on && r.Declared && r.Flags&script.NoCluster != 0:
+		return errScriptNoCluster
 	// A script that declares nothing may read anything.
 	case stale && !(r.Declared && r.Flags&script.AllowStale != 0):
 		return ErrMasterDown
@@ -201,9 +202,14 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 		return refusal(e.diskError())
 	case cmd.Is(spec.Write) && !obeyed && e.lacksReplicas():
 		return ErrNoReplicas
+	// One that has written finishes what it began. Its reply will show whether the lease lasted.
+	case e.cluster.on && !obeyed && e.leaseRefuses(r.caller, cmd.Flags) && !r.wrote:
+		return ErrClusterDown
 	// One that has written may finish what it began.
 	case r.oom && !r.wrote && cmd.Is(spec.DenyOOM):
 		return ErrOOM
+	case e.cluster.on && !obeyed && e.table.routes[cmd.ID()] != routeNone:
+		return e.scriptSlotGate(&e.scriptCtx)
 	}
 	return passed
 }

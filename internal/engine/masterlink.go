@@ -37,6 +37,9 @@ func (e *Engine) connectMaster() {
 		KeepLimit: e.keepLimit(), MaxRecord: e.MasterInputLimit(),
 		Timeout: timeout, e: e, master: m, began: e.Steady(), Close: func() {},
 	}
+	if e.cluster.on {
+		a.Hello.Peer = e.ownPeer().String()
+	}
 	if m.cached {
 		a.Hello.ID, a.Hello.Offset = e.repl.id, e.Feed.Offset()
 	}
@@ -105,6 +108,10 @@ func (a *LinkAttempt) Failed(err error) {
 		e.failover.refused = true
 		return
 	}
+	if errors.Is(err, upstream.ErrPeer) {
+		m.failures = 0
+		m.retryAt = e.Steady() + retryPeerMs
+	}
 	if errors.Is(err, upstream.ErrLater) {
 		m.failures = 0
 		m.retryAt = e.Steady() + retryMs
@@ -113,6 +120,7 @@ func (a *LinkAttempt) Failed(err error) {
 
 const (
 	retryMs     = 1000  // between the first attempts
+	retryPeerMs = 50    // when two nodes of a cluster are not of one mind yet
 	steadyMs    = 10000 // after which a link counts as good
 	retryMost   = 5000  // between later ones
 	retrySync   = 30000 // the same after full synchronizations that have failed

@@ -62,8 +62,8 @@ func (e *Engine) limitedMemory() int64 {
 // start.
 func (e *Engine) goCounted() int64 {
 	c := &e.clientMem
-	return c.total - c.pooled + e.tracking.table.Bytes() + e.KS.Heap.HeaderBytes() + e.mem.scripts +
-		e.mem.tables + int64(e.pushing.bytes)
+	return c.total - c.pooled + e.tracking.table.Bytes() + e.KS.Heap.HeaderBytes() +
+		e.KS.SlotBytes() + e.mem.scripts + e.mem.tables + int64(e.pushing.bytes)
 }
 
 // countScripts updates the memory of scripts.

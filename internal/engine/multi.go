@@ -29,6 +29,9 @@ type multi struct {
 	any     spec.Flag // of any command
 	all     spec.Flag // of every command
 	aborted bool      // a command was refused
+	slot    slotRef   // of the first command that has keys
+	slots   bool      // others have keys of other slots
+	shards  bool      // a command is routed by shard channels
 }
 
 type queuedCmd struct {
@@ -109,7 +112,7 @@ func (e *Engine) endMulti(c *Client) {
 	if m == nil {
 		return
 	}
-	c.multi = nil
+	c.multi, c.awaits = nil, nil
 	if len(e.multis) >= keptMultis || cap(m.chunk) > keptMultiBytes ||
 		cap(m.args) > keptMultiArgs || cap(m.cmds) > keptMultiArgs {
 		return

@@ -36,6 +36,33 @@ func (e *Engine) unnest() {
 // stageReplies is how many bytes of replies a transaction collects before it stages them.
 const stageReplies = 256 << 10
 
+// execRefused ends the client's transaction with a reply if its commands must not run.
+func (c *Ctx) execRefused(conditions func(c *Ctx) (hold bool, err string)) bool {
+	e, cl := c.E, c.Client
+	e.expireWatched(cl)
+	switch {
+	case cl.multi.aborted:
+		e.Discard(cl)
+		c.Err(ErrExecAbort)
+		return true
+	case cl.watchDirty:
+		e.Discard(cl)
+		c.NullArray()
+		return true
+	}
+	switch hold, err := conditions(c); {
+	case err != "":
+		e.Discard(cl)
+		c.Err(errExecRefused + err)
+		return true
+	case !hold:
+		e.Discard(cl)
+		c.NullArray()
+		return true
+	}
+	return false
+}
+
 // ExecMulti runs the client's transaction: the handler of EXEC. It replies with the replies of all
 // commands, whether they succeed or not. It replies with null if a watched key has changed or a
 // condition does not hold, and with EXECABORT if a command could not be queued or a condition
@@ -44,25 +71,7 @@ const stageReplies = 256 << 10
 func (c *Ctx) ExecMulti(conditions func(c *Ctx) (hold bool, err string)) {
 	e, cl := c.E, c.Client
 	m := cl.multi
-	e.expireWatched(cl)
-	switch {
-	case m.aborted:
-		e.Discard(cl)
-		c.Err(ErrExecAbort)
-		return
-	case cl.watchDirty:
-		e.Discard(cl)
-		c.NullArray()
-		return
-	}
-	switch hold, err := conditions(c); {
-	case err != "":
-		e.Discard(cl)
-		c.Err(errExecRefused + err)
-		return
-	case !hold:
-		e.Discard(cl)
-		c.NullArray()
+	if c.execRefused(conditions) {
 		return
 	}
 	e.Unwatch(cl) // what comes now must not touch the client's own watches
@@ -75,6 +84,7 @@ func (c *Ctx) ExecMulti(conditions func(c *Ctx) (hold bool, err string)) {
 			c.Spill()
 		}
 		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
+		n.slot = c.slot
 		args = args[q.argc:]
 		if msg := e.gatesAtExec(n); msg != passed {
 			n.Err(string(msg))

@@ -21,8 +21,13 @@ func (e *Engine) Unpause(reason PauseReason) {
 	p.by[reason] = onePause{}
 	p.sum()
 	e.configureExpire()
-	held := p.postponed
-	p.postponed = nil
+	e.resumePostponed()
+}
+
+// resumePostponed lets commands that were held back come again. What still holds holds them again.
+func (e *Engine) resumePostponed() {
+	held := e.pause.postponed
+	e.pause.postponed = nil
 	e.blocking.unpaused()
 	for _, c := range held {
 		c.postponed = false
@@ -48,9 +53,14 @@ func (e *Engine) postpone(c *Ctx) bool {
 	if !p.covers(e.table.callFlags(c), c.Client, e.Steady()) {
 		return false
 	}
-	c.Client.postponed = true
-	p.postponed = append(p.postponed, c.Client)
+	e.postponeClient(c.Client)
 	return true
+}
+
+// postponeClient holds the client's command back until resumePostponed.
+func (e *Engine) postponeClient(c *Client) {
+	c.postponed = true
+	e.pause.postponed = append(e.pause.postponed, c)
 }
 
 // unpostpone forgets a client that goes away while it is held back.

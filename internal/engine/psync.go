@@ -61,6 +61,10 @@ func (c *Ctx) beginSync() *Replica {
 		c.Err(errNeedsEOF)
 		return nil
 	}
+	if msg := e.peerLeft(r); msg != "" {
+		c.Err(msg)
+		return nil
+	}
 	if msg := e.refusesForeign(r); msg != "" {
 		c.Err(msg)
 		return nil

@@ -50,6 +50,7 @@ func (e *Engine) adopt(names []string) {
 	e.configureLogs()
 	e.configureExpire()
 	e.configureConfirm()
+	e.configureSlotStats()
 	e.Log.SetLevel(e.Cfg.LogLevel)
 	e.Log.SetFormat(e.Cfg.LogFormat, e.Cfg.LogStamp)
 	if slices.Contains(names, "requirepass") {
@@ -68,7 +69,8 @@ func (e *Engine) adopt(names []string) {
 func (e *Engine) params() keyspace.Params {
 	c := e.Cfg
 	return keyspace.Params{
-		Databases: c.Databases, MaxMemory: e.memoryLimit(), Policy: policyOf(c.MaxmemoryPolicy),
+		Databases: e.databases(), Slots: e.cluster.on, MaxMemory: e.memoryLimit(),
+		Policy:  policyOf(c.MaxmemoryPolicy),
 		Samples: c.MaxmemorySamples, LFULogFactor: c.LFULogFactor, LFUDecayTime: c.LFUDecayTime,
 		ActiveExpire: !e.cron.expireOff, LazyExpire: c.LazyfreeExpire,
 		LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
@@ -89,6 +91,14 @@ func (e *Engine) params() keyspace.Params {
 				NodeBytes: int(c.StreamNodeMaxBytes), NodeEntries: int(c.StreamNodeMaxEntries)},
 		},
 	}
+}
+
+// databases returns how many databases the configuration asks for.
+func (e *Engine) databases() int {
+	if e.cluster.on {
+		return e.Cfg.Cluster.Databases
+	}
+	return e.Cfg.Databases
 }
 
 // policyOf returns the keyspace's name for a configured policy. The two packages do not know each

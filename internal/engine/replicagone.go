@@ -23,6 +23,9 @@ func (e *Engine) forgetReplica(c *Client) {
 			e.noteRefusedSync(r)
 		}
 		e.countGood()
+		if r.node != "" {
+			e.nodeGone(r)
+		}
 	}
 	if s.full != nil {
 		s.full.leave(r)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"godwit/internal/backlog"
+	"godwit/internal/cluster/topology"
 	"godwit/internal/persist"
 )
 
@@ -67,6 +68,9 @@ type Replica struct {
 	Version int
 	// These are what it wants of a snapshot.
 	RDBOnly, FunctionsOnly, NoCompress, NoChecksum bool
+
+	// node is its name, if it is a node of this cluster that has said so.
+	node topology.NodeID
 
 	main    *Replica // its connection is the RDB channel of that one, nil if it is not
 	channel *Replica // its RDB channel, nil if it has none

@@ -31,6 +31,13 @@ func (e *Engine) restorePoint(p persist.ReplPoint) {
 		return
 	}
 	e.dropBacklog() // of a history that nobody has joined
+	e.shard.synced = true
+	if e.cluster.on && e.repl.master == nil && !e.cluster.leads() {
+		e.joinHistory(p.ID, p.Offset) // lead and follow go on from there
+		e.shard.restored, e.shard.db = true, p.DB
+		e.ensureBacklog()
+		return
+	}
 	if m := e.repl.master; m != nil {
 		e.joinHistory(p.ID, p.Offset)
 		m.cached, m.db = true, p.DB

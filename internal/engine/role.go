@@ -32,7 +32,9 @@ func (e *Engine) SetMaster(host string, port int, by *Client) bool {
 	}
 	e.repl.master = m
 	e.failUnconfirmed()
-	e.Cfg.ReplicaOf = host + " " + strconv.Itoa(port)
+	if !e.cluster.on { // there the topology says it
+		e.Cfg.ReplicaOf = host + " " + strconv.Itoa(port)
+	}
 	e.dropBlocked()
 	e.roleChanged()
 	e.connectMaster()
@@ -79,11 +81,12 @@ func (e *Engine) leaveMaster(m *Master) {
 	m.state = LinkConnect
 }
 
-// dropBlocked ends the waits of clients that a replica cannot serve, and their connections.
+// dropBlocked ends the waits of clients that a replica cannot serve, and their connections. Those
+// who wait for the cluster may have asked for the change.
 func (e *Engine) dropBlocked() {
 	var list []*Client
 	e.Clients(func(c *Client) bool {
-		if c.wait != nil {
+		if c.wait != nil && !c.awaitsCluster() {
 			list = append(list, c)
 		}
 		return true

@@ -34,14 +34,15 @@ const (
 	errUnkillable = "UNKILLABLE Sorry the script already executed write commands against the " +
 		"dataset. You can either wait the script termination or kill the server in a hard way " +
 		"using the SHUTDOWN NOSAVE command."
-	errScriptUnknown = "ERR Unknown Redis command called from script"
-	errScriptArity   = "ERR Wrong number of args calling Redis command from script"
-	errScriptDenied  = "ERR This Redis command is not allowed from script"
-	errScriptWrite   = "ERR Write commands are not allowed from read-only scripts."
-	errScriptROWrite = "ERR Can not execute a script with write flag using *_ro command."
-	errScriptNone    = "ERR redis.call/pcall can only be called inside a script invocation"
-	errScriptStale   = "ERR Can not execute the command on a stale replica"
-	errScriptOOM     = "OOM allow-oom flag is not set on the script, can not run it when used " +
+	errScriptUnknown   = "ERR Unknown Redis command called from script"
+	errScriptArity     = "ERR Wrong number of args calling Redis command from script"
+	errScriptDenied    = "ERR This Redis command is not allowed from script"
+	errScriptWrite     = "ERR Write commands are not allowed from read-only scripts."
+	errScriptROWrite   = "ERR Can not execute a script with write flag using *_ro command."
+	errScriptNone      = "ERR redis.call/pcall can only be called inside a script invocation"
+	errScriptNoCluster = "ERR Can not run script on cluster, 'no-cluster' flag is set."
+	errScriptStale     = "ERR Can not execute the command on a stale replica"
+	errScriptOOM       = "OOM allow-oom flag is not set on the script, can not run it when used " +
 		"memory > 'maxmemory'"
 )
 
@@ -77,6 +78,7 @@ type runningScript struct {
 	// oom: memory was over the limit when it began, and it has not declared that this is fine.
 	oom   bool
 	wrote bool
+	slot  slotRef // of the keys that it was called with, else of the first that it has used
 	busy  bool
 	// failed: its reply has an error that nobody had counted.
 	failed bool

@@ -39,7 +39,7 @@ func (e *Engine) ScriptOptions() script.Options {
 func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer)) {
 	r := &e.script.slot
 	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll,
-		cmd: c.Cmd, busy: o.Debug}
+		slot: c.slot, cmd: c.Cmd, busy: o.Debug}
 	if msg := e.scriptGates(r); msg != passed {
 		c.Err(string(msg))
 		return

@@ -30,6 +30,8 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 		o.Seed = rand.Uint64()
 	}
 	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
+	e.cluster.on = cfg.Cluster.Enabled
+	e.cluster.down = e.cluster.on // until a topology is known
 	e.initAccess()
 	e.runID = e.hexID(40)
 	e.NewReplID()
@@ -39,6 +41,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.syncClock()
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
 	e.KS.A.Guard()
+	e.configureSlotStats()
 	if e.huge.off = !arena.HugePagesOffered(); !e.huge.off && cfg.DisableTHP {
 		arena.RefuseHugePages()
 	}

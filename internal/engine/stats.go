@@ -20,6 +20,7 @@ type Stats struct {
 	ReplIn              int64 // bytes from the master
 	Reads, Writes       int64 // socket reads and writes
 	ClientQueryBufLimit int64 // clients closed for the input limit
+	LeaseClosed         int64 // clients closed because a lease ended before their replies left
 	ClientOutBufLimit   int64 // clients closed for the output limit
 	EvictedClients      int64
 	SyncFull            int64 // full synchronizations of replicas

@@ -21,6 +21,8 @@ type Table struct {
 	run   []func(c *Ctx) // by ID; nil for a container that cannot be run
 	touch []touch        // by ID, mostly nil
 
+	routes []route // by ID
+
 	// declared is by ID, and nil but for commands that run scripts.
 	declared []Declared
 }
@@ -34,7 +36,7 @@ type Declared func(c *Ctx) (script.Flags, bool)
 func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 	n := len(t.All())
 	table := &Table{Table: t, run: make([]func(c *Ctx), n), touch: make([]touch, n),
-		declared: make([]Declared, n)}
+		declared: make([]Declared, n), routes: make([]route, n)}
 	for _, h := range handlers {
 		for name, run := range h {
 			c := t.Named(name)
@@ -45,6 +47,7 @@ func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 		}
 	}
 	for _, c := range t.All() {
+		table.routes[c.ID()] = routeOf(c)
 		if c.Runs() && table.run[c.ID()] == nil {
 			panic("command table: no handler: " + c.FullName())
 		}
@@ -78,6 +81,28 @@ func (t *Table) callFlags(c *Ctx) spec.Flag {
 		}
 	}
 	return f
+}
+
+// route says how the slot of a call is found.
+type route uint8
+
+const (
+	routeNone  route = iota // it has no keys
+	routeOne                // of the only key, Command.FirstKey
+	routeKeys               // of all keys
+	routeQueue              // of the keys of the commands that it runs
+)
+
+func routeOf(c *spec.Command) route {
+	switch {
+	case c.Is(spec.RunsQueue):
+		return routeQueue
+	case c.OnlyKey() > 0 && c.OnlyKey() == c.FirstKey() && !c.UsesShardChannels():
+		return routeOne
+	case len(c.Keys) > 0 || c.KeysFn != nil:
+		return routeKeys
+	}
+	return routeNone
 }
 
 // touch is what commands touch, and whether it is worth it to look at their keys for that.

@@ -41,6 +41,10 @@ func (e *Engine) Acknowledge(r *Replica, offset, synced int64) {
 // noteConfirmed notes up to where as many replicas as min-replicas-to-ack asks for have the stream.
 func (e *Engine) noteConfirmed() {
 	f := &e.confirm
+	if e.cluster.on {
+		e.noteInSync()
+		return
+	}
 	if !f.on {
 		return
 	}

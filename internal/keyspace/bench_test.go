@@ -11,7 +11,7 @@ import (
 
 // benchKeyspace returns a keyspace of one database and n names for keys.
 func benchKeyspace(n int) (*Keyspace, *DB, [][]byte) {
-	p := Params{Databases: 1, Samples: 5, ActiveExpire: true}
+	p := Params{Databases: 1, Samples: 5, ActiveExpire: true, Slots: inSlots}
 	ks := New(arena.New(), p, rand.New(rand.NewPCG(1, 2)), 1_700_000_000_000, &recorder{})
 	names := make([][]byte, n)
 	for i := range names {
@@ -36,7 +36,17 @@ func fillKeys(ks *Keyspace, db *DB, names [][]byte, ttl func(i int) int64) {
 
 func never(int) int64 { return 0 }
 
-func BenchmarkLookup(b *testing.B) {
+// benchBoth runs a benchmark in both layouts.
+func benchBoth(b *testing.B, bench func(b *testing.B)) {
+	defer func() { inSlots = false }()
+	for _, inSlots = range []bool{false, true} {
+		b.Run(map[bool]string{false: "one dict", true: "slots"}[inSlots], bench)
+	}
+}
+
+func BenchmarkLookup(b *testing.B) { benchBoth(b, benchLookup) }
+
+func benchLookup(b *testing.B) {
 	for _, n := range []int{1 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			ks, db, names := benchKeyspace(n)
@@ -49,7 +59,9 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-func BenchmarkOverwrite(b *testing.B) {
+func BenchmarkOverwrite(b *testing.B) { benchBoth(b, benchOverwrite) }
+
+func benchOverwrite(b *testing.B) {
 	for _, n := range []int{1 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			ks, db, names := benchKeyspace(n)
@@ -64,7 +76,9 @@ func BenchmarkOverwrite(b *testing.B) {
 }
 
 // BenchmarkSetDelete adds a key and deletes it again.
-func BenchmarkSetDelete(b *testing.B) {
+func BenchmarkSetDelete(b *testing.B) { benchBoth(b, benchSetDelete) }
+
+func benchSetDelete(b *testing.B) {
 	ks, db, names := benchKeyspace(1 << 11)
 	fillKeys(ks, db, names[:1<<10], never)
 	value := object.RawValue(make([]byte, 64))

@@ -157,7 +157,9 @@ func TestHugeElementsAreFreedInSlices(t *testing.T) {
 }
 
 // TestCollectionsTravel copies, renames and moves collections of every type, packed and large.
-func TestCollectionsTravel(t *testing.T) {
+func TestCollectionsTravel(t *testing.T) { bothLayouts(t, testCollectionsTravel) }
+
+func testCollectionsTravel(t *testing.T) {
 	for _, typ := range collectionTypes {
 		for _, n := range []int{3, 40, 500} {
 			t.Run(fmt.Sprint(typ, " ", n), func(t *testing.T) {

@@ -63,6 +63,7 @@ func (ks *Keyspace) BeginDefrag(least int64) *Defrag {
 
 // Step goes on with the round, for about n blocks, and reports whether it is at its end.
 func (d *Defrag) Step(n int) (done bool) {
+	d.ks.settleSizes() // open entries would be looked for where they were
 	switch chunks := max(n*chunksPerStep/64, 1); d.stage {
 	case defragSurvey:
 		if d.All {

@@ -51,7 +51,9 @@ func TestEvictionOfSparseTables(t *testing.T) {
 
 // TestEvictionOfRareDeadlines checks that the few keys with a deadline among many without are found
 // at once.
-func TestEvictionOfRareDeadlines(t *testing.T) {
+func TestEvictionOfRareDeadlines(t *testing.T) { bothLayouts(t, testEvictionOfRareDeadlines) }
+
+func testEvictionOfRareDeadlines(t *testing.T) {
 	for p := VolatileLRU; p <= VolatileTTL; p++ {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
 			ks, rec, _ := newKeyspace(t, Params{Policy: p, LFULogFactor: 10, LFUDecayTime: 1})
@@ -76,7 +78,9 @@ func TestEvictionOfRareDeadlines(t *testing.T) {
 
 // TestEvictionBehindOtherRecords checks that keys with a deadline whose records cannot be picked,
 // because those of another database crowd them out, are found by the search.
-func TestEvictionBehindOtherRecords(t *testing.T) {
+func TestEvictionBehindOtherRecords(t *testing.T) { bothLayouts(t, testEvictionBehindOtherRecords) }
+
+func testEvictionBehindOtherRecords(t *testing.T) {
 	ks, rec, _ := newKeyspace(t, Params{Policy: VolatileLRU})
 	for i := range 50_000 {
 		ks.DB(0).Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 0)
@@ -97,7 +101,9 @@ func TestEvictionBehindOtherRecords(t *testing.T) {
 
 // TestPoolKeepsUp checks that what the pool remembers is no reason to evict a key that has changed
 // its database, was used since, or is good to evict by another policy only.
-func TestPoolKeepsUp(t *testing.T) {
+func TestPoolKeepsUp(t *testing.T) { bothLayouts(t, testPoolKeepsUp) }
+
+func testPoolKeepsUp(t *testing.T) {
 	ks, rec, _ := newKeyspace(t, Params{Policy: AllKeysLRU, Samples: 64})
 	db := ks.DB(0)
 	for i := range 10 {

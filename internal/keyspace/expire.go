@@ -82,6 +82,12 @@ func (db *DB) Has(key []byte) bool {
 	return e.Exists()
 }
 
+// Holds reports whether there is such a key that is not due. It changes nothing.
+func (db *DB) Holds(key []byte) bool {
+	_, e := db.find(key)
+	return e.Exists() && !db.due(e)
+}
+
 // Due reports whether there is an entry with the key whose deadline has passed. It stays.
 func (db *DB) Due(key []byte) bool {
 	_, e := db.find(key)

@@ -177,7 +177,9 @@ func (m *modeModel) slices() {
 
 // TestExpireModes reads and writes at random while time goes on, and may do now this, now that. (A
 // clock that is set back is TestClockJumpsModel's.)
-func TestExpireModes(t *testing.T) {
+func TestExpireModes(t *testing.T) { bothLayouts(t, testExpireModes) }
+
+func testExpireModes(t *testing.T) {
 	for _, limits := range []object.Limits{{HashMaxListpackEntries: 100, HashMaxListpackValue: 100},
 		{}} {
 		ks, _, rng := newFieldKeyspace(t, limits)

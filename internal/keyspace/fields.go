@@ -40,8 +40,9 @@ func (db *DB) ArmFields(x *object.Edit) {
 	}
 	ks := db.ks
 	gen := ks.newGen(byte(armed[0] & (1<<object.GenBits - 1)))
-	db.setArmed(h, [2]int64{armedAt(at, gen), armed[0]})
-	ks.fields.Add(at, ks.Hash(x.E.Key()), db.tag(gen))
+	hash := ks.Hash(x.E.Key())
+	db.setArmed(hash, h, [2]int64{armedAt(at, gen), armed[0]})
+	ks.fields.Add(at, hash, db.tag(gen))
 	ks.dueAt = min(ks.dueAt, at)
 	ks.fields.pay(ks.now)
 }
@@ -63,20 +64,18 @@ func armedRecords(a [2]int64) (n int) {
 	return n
 }
 
-// setArmed notes other records with a hash of the database.
-func (db *DB) setArmed(h object.Fields, a [2]int64) {
-	was := h.Armed()
-	db.countArmed(armedRecords(a) - armedRecords(was))
-	db.countTimed(min(armedRecords(a), 1) - min(armedRecords(was), 1))
+// setArmed notes other records with the value of a key of the database.
+func (db *DB) setArmed(hash uint64, h object.Fields, a [2]int64) {
+	is, was := armedRecords(a), armedRecords(h.Armed())
+	db.countArmed(hash, is-was, min(is, 1)-min(was, 1))
 	h.SetArmed(a)
 }
 
 // disarm is called before the entry, or its value, leaves the database: nobody counts on its
 // records any more.
-func (db *DB) disarm(e object.Entry) {
+func (db *DB) disarm(hash uint64, e object.Entry) {
 	if n := armedRecords(db.ks.Heap.Armed(e)); n != 0 {
-		db.countArmed(-n)
-		db.countTimed(-1)
+		db.countArmed(hash, -n, -1)
 	}
 }
 
@@ -88,14 +87,17 @@ func (db *DB) TimedHashes() int { return db.store.timed }
 // hash has got its first deadline. O(1).
 func (ks *Keyspace) TimedFields() (now int, ever int64) { return ks.fields.live, ks.timedEver }
 
-func (db *DB) countTimed(n int) {
-	db.store.timed += n
-	db.ks.timedEver += int64(max(n, 0))
-}
-
-func (db *DB) countArmed(n int) {
-	db.store.armed += n
-	db.ks.fields.live += n
+// countArmed counts records of fields, and hashes that count on any, which come or go.
+func (db *DB) countArmed(hash uint64, records, hashes int) {
+	db.store.armed += records
+	db.store.timed += hashes
+	if t := db.store.slots; t != nil {
+		c := t.tally(slotOf(hash))
+		c.armed += records
+		c.timed += hashes
+	}
+	db.ks.fields.live += records
+	db.ks.timedEver += int64(max(hashes, 0))
 }
 
 // rearmFields arms a hash that has come under another name: what is noted with it are another's
@@ -172,7 +174,7 @@ func (ks *Keyspace) fireFields(at int64, hash uint64, tag uint16) {
 	if a[0] == was {
 		a[0] = a[1]
 	}
-	db.setArmed(h, [2]int64{a[0], 0})
+	db.setArmed(hash, h, [2]int64{a[0], 0})
 	if e := db.expireFields(x.E, sliceFields); e.Exists() {
 		x.Reset(ks.Heap, e, db)
 		db.ArmFields(x)

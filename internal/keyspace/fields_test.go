@@ -42,6 +42,7 @@ func newFieldKeyspace(t *testing.T, lim object.Limits) (*Keyspace, *fieldHooks, 
 		announced: map[string]int{}}
 	p := Params{Databases: 4, ActiveExpire: true, Limits: lim, Events: EvHash | EvGeneric,
 		FieldEvents: true}
+	p.Slots = inSlots
 	ks := New(arena.New(), p, rng, 1_000_000, r)
 	t.Cleanup(func() { drain(t, ks) })
 	return ks, r, rng
@@ -85,7 +86,9 @@ var fieldLimits = []object.Limits{
 // TestFieldsExpireByThemselves gives fields of many hashes deadlines, moves them, and lets the
 // clock run: nothing looks a key up, and after each slice exactly the fields whose time has come
 // are gone.
-func TestFieldsExpireByThemselves(t *testing.T) {
+func TestFieldsExpireByThemselves(t *testing.T) { bothLayouts(t, testFieldsExpireByThemselves) }
+
+func testFieldsExpireByThemselves(t *testing.T) {
 	for _, lim := range fieldLimits {
 		ks, hooks, rng := newFieldKeyspace(t, lim)
 		db := ks.DB(0)
@@ -125,7 +128,9 @@ func TestFieldsExpireByThemselves(t *testing.T) {
 
 // TestFieldsFollowTheKey renames, copies and moves hashes and swaps databases: the fields expire
 // where they have come to.
-func TestFieldsFollowTheKey(t *testing.T) {
+func TestFieldsFollowTheKey(t *testing.T) { bothLayouts(t, testFieldsFollowTheKey) }
+
+func testFieldsFollowTheKey(t *testing.T) {
 	for _, lim := range fieldLimits {
 		ks, hooks, _ := newFieldKeyspace(t, lim)
 		a, b := ks.DB(0), ks.DB(1)
@@ -156,7 +161,9 @@ func TestFieldsFollowTheKey(t *testing.T) {
 
 // TestFieldsLazily checks that without active expiry a lookup takes due fields away, and the key
 // with the last one.
-func TestFieldsLazily(t *testing.T) {
+func TestFieldsLazily(t *testing.T) { bothLayouts(t, testFieldsLazily) }
+
+func testFieldsLazily(t *testing.T) {
 	for _, lim := range fieldLimits {
 		ks, hooks, _ := newFieldKeyspace(t, lim)
 		ks.P.ActiveExpire = false
@@ -180,7 +187,9 @@ func TestFieldsLazily(t *testing.T) {
 
 // TestManyFieldsAtOnce checks that a lookup takes away only some of very many due fields; the
 // others are invisible until slices have taken them.
-func TestManyFieldsAtOnce(t *testing.T) {
+func TestManyFieldsAtOnce(t *testing.T) { bothLayouts(t, testManyFieldsAtOnce) }
+
+func testManyFieldsAtOnce(t *testing.T) {
 	const n = 5000
 	ks, _, _ := newFieldKeyspace(t, object.Limits{})
 	db := ks.DB(0)
@@ -207,7 +216,9 @@ func TestManyFieldsAtOnce(t *testing.T) {
 }
 
 // TestFieldWheelStaysSmall sets a near deadline again and again on a hash that has a far one too.
-func TestFieldWheelStaysSmall(t *testing.T) {
+func TestFieldWheelStaysSmall(t *testing.T) { bothLayouts(t, testFieldWheelStaysSmall) }
+
+func testFieldWheelStaysSmall(t *testing.T) {
 	for _, lim := range fieldLimits {
 		ks, _, _ := newFieldKeyspace(t, lim)
 		db := ks.DB(0)

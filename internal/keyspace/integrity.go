@@ -14,6 +14,9 @@ func (ks *Keyspace) Check() error {
 	if err := ks.CheckRecords(); err != nil {
 		return err
 	}
+	if err := ks.checkSizes(); err != nil {
+		return err
+	}
 	if s := ks.shadow; s != nil && s.main == ks {
 		if err := s.ks.Check(); err != nil {
 			return fmt.Errorf("shadow: %w", err)

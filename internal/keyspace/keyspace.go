@@ -25,6 +25,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/object"
+	"godwit/internal/slot"
 )
 
 // EventClass is a class of keyspace events, one bit for each letter of notify-keyspace-events.
@@ -83,6 +84,7 @@ func (NoHooks) FieldExpired(key, field []byte, db int)     {}
 // Params are the settings of the keyspace. The engine updates them when the configuration changes.
 type Params struct {
 	Databases     int
+	Slots         bool // keys are kept by their slots in a cluster; New reads it
 	MaxMemory     int64
 	Policy        Policy
 	Samples       int
@@ -124,11 +126,14 @@ type Keyspace struct {
 	// KeepTables stops the tables of all databases from growing and shrinking.
 	KeepTables bool
 
-	dbs     []*DB
-	byWheel []*DB   // where the content with a wheelID is now
-	wheel   records // keys by their deadlines
-	fields  records // hashes by the deadlines of their fields
-	gens    uint64  // where newGen goes on
+	slots bool // Params.Slots
+	// slotBytes is what slotTables take of Go's heap, those of a shadow included.
+	slotBytes *int64
+	dbs       []*DB
+	byWheel   []*DB   // where the content with a wheelID is now
+	wheel     records // keys by their deadlines
+	fields    records // hashes by the deadlines of their fields
+	gens      uint64  // where newGen goes on
 
 	timedEver int64 // see TimedFields
 
@@ -154,6 +159,10 @@ type Keyspace struct {
 	nextDB    int         // where eviction goes on
 	keyBuf    []byte      // a key that must outlive its entry
 
+	watching  bool      // there is a snap, or sizes
+	sizes     *sizes    // nil unless they are kept
+	hidden    *slot.Set // nil if none are
+	visible   *slot.Set // all others, nil if none are hidden
 	snap      *Snapshot // while one runs
 	shadow    *Shadow   // while there is one
 	cancelled int       // snapshots in a row that did not come to their end
@@ -176,7 +185,7 @@ type content struct {
 
 // New returns an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
-	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks}
+	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks, slots: p.Slots, slotBytes: new(int64)}
 	ks.seed = maphash.MakeSeed()
 	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
@@ -184,14 +193,6 @@ func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Ke
 	ks.begin(nowMs)
 	ks.SetNow(nowMs)
 	return ks
-}
-
-// tableFits reports whether a table of so many bytes fits into what maxmemory leaves, with a little
-// for what is in use outside the arena. A full cache would evict for a larger table, and be over
-// its limit until the old one is gone.
-func (ks *Keyspace) tableFits(bytes int) bool {
-	limit := ks.P.MaxMemory
-	return limit == 0 || ks.A.Used()-ks.Heap.FrozenBytes()+int64(bytes) <= limit-limit/16
 }
 
 // match compares keys for the store. A nil key stands for the one that a lookup by hash seeks.
@@ -222,8 +223,17 @@ func (ks *Keyspace) SetClocks(now, steady int64) {
 // Now returns the clock, in unix ms.
 func (ks *Keyspace) Now() int64 { return ks.now }
 
-// Hash returns the hash of a key under this keyspace's seed.
-func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
+// Hash returns the hash of a key under this keyspace's seed. With slots it holds the key's.
+func (ks *Keyspace) Hash(key []byte) uint64 {
+	h := ks.plainHash(key)
+	if ks.slots {
+		h = withSlot(h, key)
+	}
+	return h
+}
+
+// plainHash is Hash without the slot, which no dict looks at.
+func (ks *Keyspace) plainHash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
@@ -235,7 +245,7 @@ func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
 // ID returns the database's number.
 func (db *DB) ID() int { return db.id }
 
-// Len returns the number of keys, those included that are due but not yet deleted.
+// Len returns the number of keys, those included that are due but not yet deleted, or hidden.
 func (db *DB) Len() int { return db.store.len() }
 
 // Expires returns the number of keys with a deadline.
@@ -336,17 +346,19 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 }
 
 // Scan walks the table from cursor. It calls emit for every entry of one bucket chain, with whether
-// it is due, and returns the next cursor, 0 at the end. emit must not change the keyspace.
+// it is due, and returns the next cursor, 0 at the end. emit must not change the keyspace. Keys of
+// hidden slots are left out.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry, due bool)) uint64 {
-	return db.store.scan(cursor, func(r arena.Ref) {
+	return db.store.scanIn(cursor, db.ks.visible, func(r arena.Ref) {
 		e := object.View(db.ks.A, r)
 		emit(e, db.due(e))
 	})
 }
 
-// Each calls emit for every live entry, once each. emit must not change the keyspace. O(n).
+// Each calls emit for every live entry that is not hidden, once each. emit must not change the
+// keyspace. O(n).
 func (db *DB) Each(emit func(e object.Entry)) {
-	db.store.each(func(r arena.Ref) {
+	db.store.eachIn(db.ks.visible, func(r arena.Ref) {
 		if e := object.View(db.ks.A, r); !db.due(e) {
 			emit(e)
 		}
@@ -356,12 +368,12 @@ func (db *DB) Each(emit func(e object.Entry)) {
 // randomTries is how many keys Random looks at before it gives up finding a live one.
 const randomTries = 100
 
-// Random returns a live key's entry chosen at random, the zero Entry if it finds none. Where time
-// only hides and all keys have a deadline, the entry may be a due one, as on a replica of Redis:
-// they may all be due, and nothing makes them fewer.
+// Random returns the entry of a live key that is not hidden, chosen at random, the zero Entry if it
+// finds none. Where time only hides and all keys have a deadline, the entry may be a due one, as on
+// a replica of Redis: they may all be due, and nothing makes them fewer.
 func (db *DB) Random() object.Entry {
 	for tries := 1; ; tries++ {
-		r := db.store.random()
+		r := db.store.randomIn(db.ks.visible)
 		if r == 0 {
 			return object.Entry{}
 		}

@@ -44,6 +44,7 @@ func newKeyspace(t *testing.T, p Params) (*Keyspace, *recorder, *rand.Rand) {
 		p.Samples = 5
 	}
 	p.ActiveExpire = true
+	p.Slots = inSlots
 	return New(arena.New(), p, rng, 1_000_000, r), r, rng
 }
 
@@ -55,6 +56,7 @@ func drain(t *testing.T, ks *Keyspace) {
 	for ks.LazyFreeSlice(1000) {
 	}
 	require.Zero(t, ks.A.UsedBy(arena.Values))
+	require.Zero(t, ks.SlotBytes())
 }
 
 func randomValue(rng *rand.Rand) string {
@@ -93,11 +95,13 @@ func requirePending(t *testing.T, ks *Keyspace) {
 
 // TestRehashPending checks that slices find tables that grow and shrink, in whatever database they
 // are by then.
-func TestRehashPending(t *testing.T) {
+func TestRehashPending(t *testing.T) { bothLayouts(t, testRehashPending) }
+
+func testRehashPending(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})
 	rehashed := 0
 	for i := range 30000 {
-		ks.DB(rng.IntN(2)).Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 0)
+		ks.DB(rng.IntN(2)).Set(fmt.Appendf(nil, "{%d}k%d", i%9, i), object.IntValue(1), 0)
 		if i%1000 == 999 {
 			ks.Swap(rng.IntN(4), rng.IntN(4))
 		}
@@ -108,7 +112,7 @@ func TestRehashPending(t *testing.T) {
 	}
 	for i := range 30000 {
 		for _, db := range ks.dbs {
-			db.Delete(fmt.Appendf(nil, "k%d", i))
+			db.Delete(fmt.Appendf(nil, "{%d}k%d", i%9, i))
 		}
 		requirePending(t, ks)
 	}
@@ -143,7 +147,9 @@ func TestEachVisitsOnce(t *testing.T) {
 }
 
 // TestFlushWhileRehashing checks that slices do not look at tables that no database has any more.
-func TestFlushWhileRehashing(t *testing.T) {
+func TestFlushWhileRehashing(t *testing.T) { bothLayouts(t, testFlushWhileRehashing) }
+
+func testFlushWhileRehashing(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		ks, _, _ := newKeyspace(t, Params{})
 		db := ks.DB(0)
@@ -195,7 +201,9 @@ func TestExpiryIsExact(t *testing.T) {
 
 // TestOneWheelRecord checks that moving a deadline to and fro does not fill the wheel for longer
 // than the deadlines last.
-func TestOneWheelRecord(t *testing.T) {
+func TestOneWheelRecord(t *testing.T) { bothLayouts(t, testOneWheelRecord) }
+
+func testOneWheelRecord(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{})
 	db := ks.DB(0)
 	k := []byte("k")
@@ -216,7 +224,9 @@ func TestOneWheelRecord(t *testing.T) {
 	require.Zero(t, db.Len())
 }
 
-func TestEviction(t *testing.T) {
+func TestEviction(t *testing.T) { bothLayouts(t, testEviction) }
+
+func testEviction(t *testing.T) {
 	for p := VolatileLRU; p <= AllKeysRandom; p++ {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
 			ks, rec, _ := newKeyspace(t, Params{Policy: p, LFULogFactor: 10, LFUDecayTime: 1})

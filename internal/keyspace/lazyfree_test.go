@@ -49,7 +49,9 @@ func dropSomething(ks *Keyspace, rng *rand.Rand) {
 	}
 }
 
-func TestQueueKnowsItsBytes(t *testing.T) {
+func TestQueueKnowsItsBytes(t *testing.T) { bothLayouts(t, testQueueKnowsItsBytes) }
+
+func testQueueKnowsItsBytes(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{Limits: testLimits()})
 	for range 40 {
 		dropSomething(ks, rng)
@@ -85,11 +87,14 @@ func TestQueuedCollectionsCountWhatTheyFree(t *testing.T) {
 	}
 }
 
-func TestFlushedTableCountsAllOfIt(t *testing.T) {
+func TestFlushedTableCountsAllOfIt(t *testing.T) { bothLayouts(t, testFlushedTableCountsAllOfIt) }
+
+func testFlushedTableCountsAllOfIt(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{Limits: testLimits()})
 	for i := range 4 {
 		for j := range 5000 {
-			ks.DB(i).Set(fmt.Appendf(nil, "key %d", j), object.StringValue(make([]byte, 100*i)), 0)
+			key := fmt.Appendf(nil, "{%d}key %d", j%50, j)
+			ks.DB(i).Set(key, object.StringValue(make([]byte, 100*i)), 0)
 		}
 	}
 	before := ks.A.Used()

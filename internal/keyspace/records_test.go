@@ -128,7 +128,9 @@ func (w *wheelWalk) step() {
 // TestWheelModel checks that whatever happens to keys and fields, each deadline has its record, the
 // wheels hold as many as there are deadlines and a bounded number of dead ones, and when all
 // deadlines have passed nothing is left.
-func TestWheelModel(t *testing.T) {
+func TestWheelModel(t *testing.T) { bothLayouts(t, testWheelModel) }
+
+func testWheelModel(t *testing.T) {
 	steps := 20_000
 	if invariant.Enabled {
 		steps = 4_000
@@ -142,6 +144,7 @@ func TestWheelModel(t *testing.T) {
 			rng := testseed.Rand(t)
 			hooks := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
 			p := Params{Databases: databases, ActiveExpire: true, Limits: lim, Samples: 5}
+			p.Slots = inSlots
 			ks := New(arena.New(), p, rng, 1_000_000, hooks)
 			w := &wheelWalk{t, ks, rng}
 			check := steps / 100
@@ -195,7 +198,9 @@ func TestDeadRecordsArePaidFor(t *testing.T) {
 
 // TestDeletesAreSwept checks that slices drop the records of many keys that go at once, with
 // bounded work each.
-func TestDeletesAreSwept(t *testing.T) {
+func TestDeletesAreSwept(t *testing.T) { bothLayouts(t, testDeletesAreSwept) }
+
+func testDeletesAreSwept(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{})
 	db := ks.DB(0)
 	const n = 50_000
@@ -228,12 +233,14 @@ func TestDeletesAreSwept(t *testing.T) {
 
 // TestFlushGivesBackAll checks that after FLUSHALL nothing is left in the arena, also when the
 // databases were empty but for what deadlines had left behind.
-func TestFlushGivesBackAll(t *testing.T) {
+func TestFlushGivesBackAll(t *testing.T) { bothLayouts(t, testFlushGivesBackAll) }
+
+func testFlushGivesBackAll(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		for _, empty := range []bool{false, true} {
 			t.Run(fmt.Sprintf("async %t empty %t", async, empty), func(t *testing.T) {
 				ks, _, _ := newKeyspace(t, Params{})
-				for i := range 40_000 {
+				for i := range 10_000 {
 					k := fmt.Sprint("k", i)
 					ks.DB(i%2).Set([]byte(k), object.IntValue(1), ks.Now()+1000+int64(i))
 					setField(ks.DB(2), k, "f", ks.Now()+1000+int64(i))

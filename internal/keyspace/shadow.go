@@ -35,10 +35,12 @@ func (ks *Keyspace) NewShadow() *Shadow {
 	}
 	p := ks.P
 	p.Events, p.FieldEvents = 0, false
-	sh := &Keyspace{A: ks.A, Heap: ks.Heap, P: p, seed: ks.seed, rng: ks.rng, hooks: NoHooks{},
-		gens: ks.rng.Uint64(), mode: ExpireIgnore, past: math.MinInt64}
+	sh := &Keyspace{A: ks.A, Heap: ks.Heap, P: p, slots: ks.slots, slotBytes: ks.slotBytes,
+		seed: ks.seed, rng: ks.rng, hooks: NoHooks{}, gens: ks.rng.Uint64(), mode: ExpireIgnore,
+		past: math.MinInt64}
 	sh.begin(ks.now)
 	sh.SetClocks(ks.now, ks.steady)
+	sh.keepSizes(ks.sizes != nil)
 	ks.shadow = &Shadow{main: ks, ks: sh}
 	sh.shadow = ks.shadow
 	return ks.shadow
@@ -74,6 +76,8 @@ func (s *Shadow) Len() (n int) {
 func (s *Shadow) Adopt() {
 	ks, sh := s.main, s.ks
 	invariant.Check(ks.snap == nil, "keyspace: a shadow is adopted during a snapshot")
+	ks.settleSizes()
+	sh.settleSizes()
 	old := make([]*store, len(ks.dbs))
 	for i, db := range ks.dbs {
 		old[i] = db.store

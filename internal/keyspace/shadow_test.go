@@ -20,7 +20,9 @@ type shadowModel struct {
 }
 
 // TestShadowModel loads shadows while the first set of databases changes, and adopts or drops them.
-func TestShadowModel(t *testing.T) {
+func TestShadowModel(t *testing.T) { bothLayouts(t, testShadowModel) }
+
+func testShadowModel(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{Limits: testLimits()})
 	m := &shadowModel{model: model{t, ks, rng, emptyDBs(ks)}}
 	steps := 40000
@@ -118,7 +120,9 @@ func (m *shadowModel) compare(d int, want map[string]record, ks *Keyspace) {
 
 // TestShadowCollections adopts and drops shadows with collections of all types and hashes whose
 // fields have deadlines. Those of the set that is there expire at their time.
-func TestShadowCollections(t *testing.T) {
+func TestShadowCollections(t *testing.T) { bothLayouts(t, testShadowCollections) }
+
+func testShadowCollections(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{Limits: testLimits()})
 	put := func(ks *Keyspace) {
 		for i := range 40 {
@@ -133,7 +137,7 @@ func TestShadowCollections(t *testing.T) {
 	for i := range 8 {
 		s := ks.NewShadow()
 		require.Panics(t, func() { ks.NewShadow() })
-		require.Panics(t, func() { ks.BeginSnapshot(nil) })
+		require.Panics(t, func() { ks.BeginSnapshot(nil, nil) })
 		s.Fill(put)
 		require.NoError(t, ks.Check())
 		require.Equal(t, 40*5, s.Len())
@@ -154,7 +158,7 @@ func TestShadowCollections(t *testing.T) {
 		}
 		require.NoError(t, ks.Check())
 	}
-	ks.BeginSnapshot(nil).End()
+	ks.BeginSnapshot(nil, nil).End()
 	drain(t, ks)
 	require.NoError(t, ks.A.Check())
 }

@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/object"
+	"godwit/internal/slot"
 )
 
 // A snapshot saves every key as it was when it began, while commands go on.
@@ -33,11 +34,12 @@ type SavedDB struct {
 	ID, Keys, Expires int
 }
 
-// Snapshot is a running snapshot of all databases.
+// Snapshot is a running snapshot of all databases, or of some slots of all databases.
 type Snapshot struct {
 	DBs []SavedDB // those that had keys
 
 	ks       *Keyspace
+	slots    *slot.Set // those that are saved, nil for all
 	saver    Saver
 	parts    []part
 	at       int    // the part that is being walked
@@ -57,32 +59,34 @@ type part struct {
 }
 
 const (
-	// maxCancelled bounds how many snapshots in a row may be cancelled. Each may leave entries and
-	// elements behind that are marked with its epoch, and epochs come round again.
+	// maxCancelled bounds how many snapshots in a row may be cancelled, or be of some slots only.
+	// Each may leave entries and elements behind that are marked with an old epoch, and epochs come
+	// round again.
 	maxCancelled = object.EpochEnd - 8
 	// walkBatch is how many entries are brought into the cache at once.
 	walkBatch = 32
 )
 
-// BeginSnapshot begins a snapshot; one at a time may run.
-func (ks *Keyspace) BeginSnapshot(s Saver) *Snapshot {
+// BeginSnapshot begins a snapshot; one at a time may run. With slots, nil means all of them; a set
+// limits the snapshot to its keys. The set must not change meanwhile.
+func (ks *Keyspace) BeginSnapshot(s Saver, slots *slot.Set) *Snapshot {
 	if ks.cancelled >= maxCancelled {
 		ks.sweep()
 	}
-	return ks.beginSnapshot(s)
+	return ks.beginSnapshot(s, slots)
 }
 
-func (ks *Keyspace) beginSnapshot(s Saver) *Snapshot {
+func (ks *Keyspace) beginSnapshot(s Saver, slots *slot.Set) *Snapshot {
 	if ks.snap != nil || ks.shadow != nil {
 		panic("keyspace: a snapshot is running, or there is a shadow")
 	}
 	ks.Heap.SetEpoch((ks.Heap.Epoch+1)%object.EpochEnd, true)
-	sn := &Snapshot{ks: ks, saver: s}
+	sn := &Snapshot{ks: ks, saver: s, slots: slots}
 	for _, db := range ks.dbs {
 		db.home = db.id
-		if n := db.store.len(); n > 0 {
+		if keys, expires := db.store.lenIn(slots); keys > 0 {
 			sn.parts = append(sn.parts, part{store: db.store, home: db.id})
-			sn.DBs = append(sn.DBs, SavedDB{db.id, n, db.store.expires})
+			sn.DBs = append(sn.DBs, SavedDB{db.id, keys, expires})
 		}
 	}
 	sn.collect = func(r arena.Ref) { sn.refs = append(sn.refs, r) }
@@ -90,7 +94,8 @@ func (ks *Keyspace) beginSnapshot(s Saver) *Snapshot {
 		sn.show(r)
 		ks.freeRef(r)
 	}
-	ks.snap = sn
+	ks.snap, ks.Heap.Partial = sn, slots != nil
+	ks.watch()
 	return sn
 }
 
@@ -98,7 +103,7 @@ func (ks *Keyspace) beginSnapshot(s Saver) *Snapshot {
 // than a hundred cancelled ones.
 func (ks *Keyspace) sweep() {
 	sw := &sweeper{}
-	sw.snap = ks.beginSnapshot(sw)
+	sw.snap = ks.beginSnapshot(sw, nil)
 	for !sw.snap.Walk(1 << 10) {
 	}
 	sw.snap.End()
@@ -120,18 +125,38 @@ func (s *sweeper) Preserve(_ int, e object.Entry) {
 
 // preserve is called before the entry, or what it owns, changes in any way.
 func (db *DB) preserve(e object.Entry) {
-	if sn := db.ks.snap; sn != nil && e.Epoch() != db.ks.Heap.Epoch {
-		sn.saver.Preserve(db.home, e)
-		e.SetEpoch(db.ks.Heap.Epoch)
+	if db.ks.watching {
+		db.watched(e)
 	}
+}
+
+// watch notes whether anybody has to know of changes before they are made.
+func (ks *Keyspace) watch() { ks.watching = ks.snap != nil || ks.sizes != nil }
+
+// watched tells those who have to know that the entry is about to change.
+func (db *DB) watched(e object.Entry) {
+	if z := db.ks.sizes; z != nil {
+		z.changing(db.store, e)
+	}
+	if sn := db.ks.snap; sn != nil {
+		sn.preserve(db.home, e)
+	}
+}
+
+// preserve shows the entry of a database to the Saver, if that is still to be done.
+func (sn *Snapshot) preserve(home int, e object.Entry) {
+	if e.Epoch() == sn.ks.Heap.Epoch {
+		return
+	}
+	if sn.slots == nil || sn.slots.Has(slot.Of(e.Key())) {
+		sn.saver.Preserve(home, e)
+	}
+	e.SetEpoch(sn.ks.Heap.Epoch)
 }
 
 // show is preserve for the entry of the part that is walked.
 func (sn *Snapshot) show(r arena.Ref) {
-	if e := object.View(sn.ks.A, r); e.Epoch() != sn.ks.Heap.Epoch {
-		sn.saver.Preserve(sn.parts[sn.at].home, e)
-		e.SetEpoch(sn.ks.Heap.Epoch)
-	}
+	sn.preserve(sn.parts[sn.at].home, object.View(sn.ks.A, r))
 }
 
 // Walk goes on for about n steps and reports whether all entries are shown. A step is an entry, or
@@ -169,7 +194,7 @@ func (sn *Snapshot) gather(s *store) (steps int, end bool) {
 	sn.refs = sn.refs[:0]
 	for len(sn.refs) < walkBatch && steps < walkBatch {
 		steps++
-		sn.cursor = s.scan(sn.cursor, sn.collect)
+		sn.cursor = s.scanIn(sn.cursor, sn.slots, sn.collect)
 		if sn.cursor == 0 {
 			return steps, true
 		}
@@ -185,6 +210,20 @@ func (sn *Snapshot) keeps(s *store) bool {
 	for i := sn.at; i < len(sn.parts); i++ {
 		if p := &sn.parts[i]; p.store == s {
 			p.flushed = true
+			return true
+		}
+	}
+	return false
+}
+
+// keepsSlot is keeps for the keys of a slot that were taken out of a store.
+func (sn *Snapshot) keepsSlot(of *store, i int, s *store) bool {
+	if sn == nil || sn.slots != nil && !sn.slots.Has(i) {
+		return false
+	}
+	for k := sn.at; k < len(sn.parts); k++ {
+		if p := &sn.parts[k]; p.store == of {
+			sn.parts = append(sn.parts, part{store: s, home: p.home, flushed: true})
 			return true
 		}
 	}
@@ -208,7 +247,7 @@ func (sn *Snapshot) Release(c *object.Capture) {
 // End ends the snapshot. If it has not come to its end, that cancels it.
 func (sn *Snapshot) End() {
 	ks := sn.ks
-	if sn.at == len(sn.parts) && len(sn.captures) == 0 {
+	if sn.at == len(sn.parts) && len(sn.captures) == 0 && sn.slots == nil {
 		ks.cancelled = 0
 	} else {
 		ks.cancelled++
@@ -221,7 +260,8 @@ func (sn *Snapshot) End() {
 			ks.queueStore(p.store, ks.keys())
 		}
 	}
-	ks.snap = nil
+	ks.snap, ks.Heap.Partial = nil, false
+	ks.watch()
 	ks.Heap.SetEpoch(ks.Heap.Epoch, false)
 }
 

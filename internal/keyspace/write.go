@@ -91,7 +91,7 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v *object.Value,
 		return db.insert(h, key, v, deadline)
 	}
 	db.preserve(old)
-	db.disarm(old)
+	db.disarm(h, old)
 	was := old.Deadline()
 	if deadline == KeepTTL {
 		deadline = was
@@ -153,12 +153,12 @@ func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 	case was == is:
 		return
 	case is == 0:
-		db.countDeadline(-1, was)
+		db.countDeadline(h, -1, was)
 		return
 	case was == 0:
-		db.countDeadline(1, is)
+		db.countDeadline(h, 1, is)
 	default:
-		db.store.ttlSum += is - was
+		db.countTTL(h, is-was)
 		if was <= is { // the record of the earlier deadline is put back when it fires
 			return
 		}
@@ -167,10 +167,21 @@ func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 }
 
 // countDeadline counts a key with a deadline that comes (n is 1) or goes (-1).
-func (db *DB) countDeadline(n int, deadline int64) {
+func (db *DB) countDeadline(h uint64, n int, deadline int64) {
 	db.store.expires += n
 	db.ks.wheel.live += n
-	db.store.ttlSum += int64(n) * deadline
+	if t := db.store.slots; t != nil {
+		t.tally(slotOf(h)).expires += n
+	}
+	db.countTTL(h, int64(n)*deadline)
+}
+
+// countTTL counts deadlines that have changed by ms in all.
+func (db *DB) countTTL(h uint64, ms int64) {
+	db.store.ttlSum += ms
+	if t := db.store.slots; t != nil {
+		t.tally(slotOf(h)).ttlSum += ms
+	}
 }
 
 // SetInt overwrites the integer of e, whose encoding is EncInt, in place.
@@ -266,16 +277,16 @@ func (db *DB) remove(key []byte, lazy bool) bool {
 func (db *DB) drop(h uint64, e object.Entry, lazy bool) {
 	db.preserve(e)
 	db.store.remove(h, e.Ref)
-	db.forget(e)
+	db.forget(h, e)
 	db.ks.freeEntry(e, lazy)
 }
 
 // forget undoes the counts of an entry that leaves the database.
-func (db *DB) forget(e object.Entry) {
+func (db *DB) forget(h uint64, e object.Entry) {
 	if d := e.Deadline(); d != 0 {
-		db.countDeadline(-1, d)
+		db.countDeadline(h, -1, d)
 	}
-	db.disarm(e)
+	db.disarm(h, e)
 }
 
 func (ks *Keyspace) freeEntry(e object.Entry, lazy bool) {
@@ -304,7 +315,7 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	to.store.insert(h2, ne.Ref)
 	to.deadlineChanged(h2, ne, 0, m.Deadline)
 	db.store.remove(h, e.Ref)
-	db.forget(e)
+	db.forget(h, e)
 	e.FreeBlock(ks.A)
 	to.rearmFields(ne)
 	to.announce(dst, v.Type)
@@ -333,22 +344,28 @@ func (ks *Keyspace) Swap(i, j int) {
 func (db *DB) Flush(async bool) int {
 	ks, old := db.ks, db.store
 	n := old.len()
-	if n == 0 {
+	if n == 0 && old.slots == nil {
 		ks.resetWheels(async)
 		return 0
 	}
+	ks.settleSizes()
 	db.store = ks.newStore()
+	old.unlist()
+	ks.dropStore(old, ks.snap.keeps(old), async)
+	return n
+}
+
+// dropStore frees what a database has dropped, unless it is kept for the snapshot.
+func (ks *Keyspace) dropStore(old *store, kept, async bool) {
 	ks.wheel.live -= old.expires
 	ks.fields.live -= old.armed
-	old.unlist()
-	if ks.snap.keeps(old) {
-		// nothing to be freed yet
-	} else if async {
+	switch {
+	case kept:
+	case async && old.len() > 0:
 		ks.queueStore(old, ks.keys())
-	} else {
+	default:
 		for !old.drain(1<<20, ks.freeRef) {
 		}
 	}
 	ks.resetWheels(async)
-	return n
 }

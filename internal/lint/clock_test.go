@@ -33,6 +33,7 @@ var wallClock = map[string]int{
 	"internal/command/throttle.go":         1, // the bucket's time is its key's deadline
 	"internal/engine/blocking_serve.go":    1, // Ctx.Now
 	"internal/engine/call.go":              2, // SLOWLOG and LATENCY show times
+	"internal/engine/clusterlease.go":      1, // it tells when the machine has slept
 	"internal/engine/clock.go":             7, // the clock itself
 	"internal/engine/commandlog.go":        2, // COMMANDLOG shows times
 	"internal/engine/cron.go":              2, // the next deadline of a key, the age of an ID
@@ -52,6 +53,7 @@ var wallClock = map[string]int{
 	"internal/logging/format.go":           1, // log-timestamp-format milliseconds
 	"internal/persist/check_rdb.go":        2, // --check-rdb: deadlines
 	"internal/persist/load.go":             1, // the log shows a file's age
+	"internal/server/clusternode.go":       1, // CLUSTER LINKS shows times
 	"internal/server/tls_reload.go":        1, // when a certificate expires
 }
 

@@ -22,8 +22,9 @@ var layers = map[string]int{
 	"internal/geohash": 0, "internal/cell": 0, "internal/hll": 0, "internal/lzf": 0,
 	"internal/evloop": 0, "internal/metrics": 0, "internal/vfs": 0, "internal/logging": 0,
 	"internal/murmur": 0, "internal/proctitle": 0, "internal/rounds": 0, "internal/testserver": 1,
-	"internal/crash": 0, "internal/strtod": 0, "internal/bitcount": 0,
-	"internal/sds": 1, "internal/listpack": 1, "internal/intset": 1, "internal/dict": 1,
+	"internal/crash": 0, "internal/strtod": 0, "internal/bitcount": 0, "internal/slot": 0,
+	"internal/boottime": 0,
+	"internal/sds":      1, "internal/listpack": 1, "internal/intset": 1, "internal/dict": 1,
 	"internal/skiplist": 1, "internal/quicklist": 1, "internal/bloom": 1, "internal/stream": 1,
 	"internal/wheel": 1, "internal/cuckoo": 1, "internal/cms": 1, "internal/topk": 1,
 	"internal/tdigest": 1, "internal/propagation": 1, "internal/upstream": 2,
@@ -44,6 +45,12 @@ var sameLayer = map[string][]string{
 	"internal/stream":    {"internal/listpack"},
 	"internal/hll":       {"internal/murmur"},
 
+	"internal/cluster": {"internal/cluster/topology", "internal/cluster/core",
+		"internal/cluster/raftlog", "internal/cluster/bus"},
+	"internal/cluster/core":    {"internal/cluster/topology"},
+	"internal/cluster/sim":     {"internal/cluster/topology", "internal/cluster/core"},
+	"internal/cluster/raftlog": {"internal/cluster/topology", "internal/cluster/core"},
+
 	"internal/lua/compiler": {"internal/lua/bytecode", "internal/lua/number"},
 	"internal/lua/redislib": {"internal/lua/number"},
 	"internal/lua/stdlib":   {"internal/lua/number"},
@@ -54,13 +61,15 @@ var unsafeAllowed = map[string]bool{"internal/arena": true, "internal/dict": tru
 	"internal/evloop": true, "internal/lua": true, "internal/proctitle": true}
 
 // onlyIn lists imports that belong to certain packages or files. A database hides its dictionaries
-// in one file, so that there may be several of them. What is for tests is not for the server; this
-// rule does not bind tests.
+// in a few files, so that there may be several of them. What is for tests is not for the server;
+// this rule does not bind tests.
 var onlyIn = map[string][]string{
-	"internal/dict":                        {"internal/object", "internal/keyspace/store.go"},
+	"internal/dict": {"internal/object", "internal/keyspace/store.go",
+		"internal/keyspace/slots.go", "internal/keyspace/slots_walk.go"},
 	"internal/testserver":                  {},
 	"internal/testseed":                    {},
 	"internal/logging/loggingtest":         {},
+	"internal/cluster/sim":                 {},
 	"internal/propagation/propagationtest": {},
 }
 

@@ -172,6 +172,8 @@ func TestPageOptions(t *testing.T) {
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Log("no redis-cli: its options are not looked for")
 	}
+	more, _ := exec.Command("redis-cli", "--cluster", "help").CombinedOutput()
+	help = append(help, more...)
 	server := page(t, "cmd/server/tools.go")
 	for name := range directives() {
 		server += " --" + name
@@ -271,7 +273,7 @@ func TestPageDirectives(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`)
 	checked := 0
 	for _, path := range []string{"README.md", "docs/operating.md", "docs/migrating.md",
-		"docs/DIFFERENCES.md"} {
+		"docs/DIFFERENCES.md", "docs/cluster.md"} {
 		for _, m := range quoted.FindAllStringSubmatch(prose(page(t, path)), -1) {
 			word, _, _ := strings.Cut(m[1], " ")
 			if name.MatchString(word) && !notDirectives[word] {

@@ -136,7 +136,7 @@ func (c *Capture) give() {
 
 // older reports whether an element with that mark has to be handed over before it is changed.
 func (l *captured) older(h *Heap, mark byte) bool {
-	if !h.Saving || mark == h.Epoch {
+	if !h.Saving || mark == h.Epoch || h.Partial && l.capture == nil {
 		return false
 	}
 	invariant.Check(l.capture != nil,

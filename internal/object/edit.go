@@ -22,7 +22,7 @@ const PackedInline = 512
 type Slot interface {
 	Moved(from, to arena.Ref)
 	// Changing is called before the value of an entry changes that the running snapshot has not
-	// saved.
+	// saved, and before any change while sizes are kept.
 	Changing(e Entry)
 }
 
@@ -157,7 +157,7 @@ func (x *Edit) rebuild(v Value) {
 // Large collections look after their elements themselves, but here the snapshot learns of the
 // collection.
 func (x *Edit) change() {
-	if x.H.Saving && x.E.Epoch() != x.H.Epoch {
+	if x.H.Saving && x.E.Epoch() != x.H.Epoch || x.H.Sizing {
 		x.slot.Changing(x.E)
 	}
 }

@@ -58,6 +58,11 @@ type Heap struct {
 	// Saving is set while a snapshot runs. What has an older epoch must be shown to it before it
 	// changes.
 	Saving bool
+	// Partial is set while a snapshot of some keys only runs: collections without a Capture are not
+	// to be saved.
+	Partial bool
+	// Sizing is set while the keyspace keeps the sizes of slots: it wants to hear of every change.
+	Sizing bool
 
 	seed         maphash.Seed
 	heads        int64 // see HeaderBytes

@@ -11,6 +11,7 @@ import (
 
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
+	"godwit/internal/slot"
 )
 
 // Format turns keys into bytes. The methods append to dst.
@@ -45,6 +46,8 @@ type Options struct {
 	KeyDelay int64
 	// NoKeys leaves out all keys.
 	NoKeys bool
+	// Slots are those whose keys are saved, in cluster mode; nil for all.
+	Slots *slot.Set
 	// LongString is from how many bytes on a string is not copied while it waits to be written, 0
 	// for the default.
 	LongString int
@@ -140,7 +143,7 @@ func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *SnapshotWrit
 		s.handOver()
 		return s
 	}
-	s.sn = ks.BeginSnapshot(s)
+	s.sn = ks.BeginSnapshot(s, opt.Slots)
 	for _, db := range s.sn.DBs {
 		s.total += db.Keys
 	}

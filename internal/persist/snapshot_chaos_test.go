@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/slot"
 	"godwit/internal/testseed"
 )
 
@@ -331,7 +333,7 @@ func (c *chaos) run(turns, changes, cancelAt int) {
 	want := contents(c.ks)
 	dest := &memDest{pieces: make(chan struct{}, 1<<10)}
 	q := NewQueue(dest, nil)
-	s := Start(c.ks, &plainFormat{c.ks}, q, Options{LongString: c.long})
+	s := Start(c.ks, &plainFormat{c.ks}, q, Options{LongString: c.long, Slots: c.someSlots(want)})
 	for turn := 0; s.state == walking; turn++ {
 		dest.feed(c.rng.IntN(4))
 		s.thaw()
@@ -378,6 +380,27 @@ func (c *chaos) run(turns, changes, cancelAt int) {
 		require.Equal(c.t, want[k], got[k], "key %q", k)
 	}
 	require.Len(c.t, got, len(want))
+	if c.rng.IntN(8) == 0 {
+		require.NoError(c.t, c.ks.Check())
+	}
+}
+
+// someSlots returns nil, or a set of slots if keys are kept by them. It takes the keys of all other
+// slots out of want.
+func (c *chaos) someSlots(want map[string]string) *slot.Set {
+	if !c.ks.P.Slots || c.rng.IntN(2) == 0 {
+		return nil
+	}
+	set := new(slot.Set)
+	for id := range want {
+		_, key, _ := strings.Cut(id, " ")
+		if i := slot.Of([]byte(key)); i%2 == 0 {
+			set.Add(i)
+		} else {
+			delete(want, id)
+		}
+	}
+	return set
 }
 
 // writing goes on with changes while what the walk has handed over is written.

@@ -33,10 +33,14 @@ func tiny() object.Limits {
 	}
 }
 
+// newKeyspace makes an empty keyspace. Every other one is that of a cluster's node, with the sizes
+// of its slots.
 func newKeyspace(rng *rand.Rand, lim object.Limits) *keyspace.Keyspace {
 	p := keyspace.Params{Databases: 3, Samples: 5, ActiveExpire: true,
-		Policy: keyspace.AllKeysRandom, Limits: lim}
-	return keyspace.New(arena.New(), p, rng, 1_000_000, keyspace.NoHooks{})
+		Policy: keyspace.AllKeysRandom, Limits: lim, Slots: rng.IntN(2) == 0}
+	ks := keyspace.New(arena.New(), p, rng, 1_000_000, keyspace.NoHooks{})
+	ks.KeepSizes(true)
+	return ks
 }
 
 var textSeed = maphash.MakeSeed()

@@ -46,10 +46,12 @@ func (l *loop) runBatch() {
 		c.handle()
 		if len(l.out)-l.outOff < windowOutput {
 			l.srv.eng.Commit()
+			l.checkLease()
 			l.writeAll(order{})
 		}
 	}
 	l.srv.eng.Commit()
+	l.checkLease()
 	l.writeAll(order{})
 	for i, c := range l.broken {
 		if c.running {

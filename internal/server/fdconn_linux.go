@@ -37,6 +37,7 @@ type fdConn struct {
 
 	round   rounds.Member
 	turn    uint64 // the last turn that it took part in
+	leased  uint64 // the last batch in which replies of it needed a lease, see checkLease
 	queued  bool   // in loop.batch
 	dirty   bool   // in loop.writes
 	waiting bool   // in loop.again
@@ -239,6 +240,9 @@ func (c *fdConn) collect(ran bool) {
 		}
 		c.reply, c.own = b, !shared
 		c.checkOutput(c.q.size + len(b))
+		if cl.Leased {
+			c.needLease()
+		}
 	}
 	if cl.CloseASAP || c.q.refused {
 		c.close()
@@ -381,20 +385,3 @@ func (c *fdConn) post() {
 		c.loop.ev.Wake()
 	}
 }
-
-// Flush implements engine.Conn.
-func (c *fdConn) Flush() { c.post() }
-
-// Resume implements engine.Conn.
-func (c *fdConn) Resume() { c.post() }
-
-// Close implements engine.Conn.
-func (c *fdConn) Close() { c.post() }
-
-// Buffers implements engine.Conn.
-func (c *fdConn) Buffers() (in, inCap, out int) {
-	return int(c.inLen.Load()), int(c.inCap.Load()), int(c.size.Load()) + c.staged.size
-}
-
-// HeapReplies implements engine.Conn.
-func (c *fdConn) HeapReplies() int { return 0 }

@@ -214,7 +214,7 @@ func testTable() *engine.Table {
 	var entries []*spec.Command
 	handlers := engine.Handlers{}
 	for _, c := range slices.Concat(blockingCommands(), orderCommands(), busyCommands(),
-		dataCommands(), clientCommands()) {
+		dataCommands(), clientCommands(), leaseCommands()) {
 		entries = append(entries, c.Command)
 		handlers[c.Name] = c.run
 	}

@@ -250,6 +250,7 @@ func (c *goConn) collect() {
 	cl := c.cl
 	if len(cl.W.Buf) > 0 {
 		c.srv.eng.Commit()
+		c.srv.checkLease(cl)
 	}
 	b := cl.W.Buf
 	cl.W.Buf, cl.W.Staged = nil, 0

@@ -106,9 +106,14 @@ func (s *Server) fitDescriptors() error {
 	return nil
 }
 
-// Running logs that the server is open for clients, and tells the supervisor. The executor must be
-// held.
+// Running joins the cluster, logs that the server is open for clients, and tells the supervisor.
+// The executor must be held.
 func (s *Server) Running() {
+	if err := s.joinCluster(); err != nil {
+		s.log.Warning("%s", err)
+		s.Fail(err)
+		return
+	}
 	for _, l := range s.listeners {
 		if l.kind == kindUnix {
 			s.log.Notice("Ready to accept connections unix %s", l.addr)
@@ -174,6 +179,7 @@ func (s *Server) shutdown(o engine.ShutdownOptions) error {
 		s.log.Warning("User requested shutdown...")
 		s.tellSupervisor("STOPPING=1\n")
 	}
+	s.resignCluster()
 	if s.eng.AwaitReplicas(o) {
 		return nil
 	}

@@ -25,9 +25,10 @@ const (
 	kindTCP listenerKind = iota
 	kindTLS
 	kindUnix
+	kindBus // for other nodes of the cluster
 )
 
-func (k listenerKind) String() string { return [...]string{"tcp", "tls", "unix"}[k] }
+func (k listenerKind) String() string { return [...]string{"tcp", "tls", "unix", "bus"}[k] }
 
 // socket describes a socket that the configuration asks for.
 type socket struct {
@@ -47,11 +48,12 @@ type listener struct {
 // sockets returns the sockets that the configuration asks for.
 func sockets(c *config.Config) []socket {
 	var list []socket
-	for _, kind := range []listenerKind{kindTCP, kindTLS} {
-		port := c.Port
-		if kind == kindTLS {
-			port = c.TLSPort
-		}
+	ports := map[listenerKind]int{kindTCP: c.Port, kindTLS: c.TLSPort}
+	if c.Cluster.Enabled {
+		ports[kindBus] = busPort(c)
+	}
+	for _, kind := range []listenerKind{kindTCP, kindTLS, kindBus} {
+		port := ports[kind]
 		if port == 0 {
 			continue
 		}
@@ -72,7 +74,7 @@ func (s *Server) Listen() error {
 	s.eng.Enter()
 	defer s.eng.Release()
 	s.keepalive.Store(int64(s.eng.Cfg.TCPKeepalive))
-	if s.eng.Cfg.TLSPort != 0 {
+	if usesTLS(s.eng.Cfg) {
 		if _, err := s.loadTLS(); err != nil {
 			s.log.Warning("Failed to configure TLS: %s", err)
 			return err
@@ -281,6 +283,10 @@ func (s *Server) AddTLS(ln net.Listener) error {
 // serve starts to accept. redcon's own handler never runs: the accept callback takes every
 // connection away.
 func (s *Server) serve(l *listener) {
+	if l.kind == kindBus {
+		s.serveBus(l)
+		return
+	}
 	rs := redcon.NewServerNetwork(l.ln.Addr().Network(), l.ln.Addr().String(),
 		func(redcon.Conn, redcon.Command) {},
 		func(rc redcon.Conn) bool {

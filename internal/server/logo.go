@@ -35,13 +35,17 @@ func (s *Server) Mode() {
 	if port == 0 {
 		port = cfg.TLSPort
 	}
+	mode := "standalone"
+	if cfg.Cluster.Enabled {
+		mode = "cluster"
+	}
 	if cfg.AlwaysShowLogo || toTerminal(cfg) {
 		b := engine.ReadBuild()
 		s.log.Picture(logging.Notice, fmt.Sprintf(logo, engine.Version, b.Sha(), strconv.IntSize,
-			"standalone", port, os.Getpid()))
+			mode, port, os.Getpid()))
 		return
 	}
-	s.log.Notice("Running mode=standalone, port=%d.", port)
+	s.log.Notice("Running mode=%s, port=%d.", mode, port)
 }
 
 func toTerminal(cfg *config.Config) bool {

@@ -54,6 +54,7 @@ type loop struct {
 	spent   [][]byte  // buffers of replies that have been written
 	again   []*fdConn // connections whose turn ended before their input did
 	vec     [maxVec][]byte
+	leases  leases
 
 	conns    []*fdConn // in no order; fdConn.index is the position
 	sweep    int       // the next of conns to look after, while timeout is set
@@ -190,6 +191,7 @@ func (l *loop) turn() {
 	l.takePosted() // clients that were sent messages
 	s.holder = nil
 	e.Commit()
+	l.checkLease()
 	l.gather.cost = e.CommitCost()
 	l.endCycle()
 	e.Leave()
@@ -209,6 +211,8 @@ func (l *loop) turn() {
 // replies is full.
 func (l *loop) spill() {
 	l.srv.holder = nil
+	l.srv.eng.Commit()
+	l.checkLease()
 	l.srv.eng.Leave()
 	l.writeAll(order{})
 	l.srv.eng.Enter()

@@ -94,7 +94,9 @@ func connectError(err error) string {
 func (l *masterLink) talk() error {
 	answer, err := l.conn.Handshake(l.a.Hello, l.s.log)
 	if err == nil && answer.Kind == upstream.Channel {
+		term := answer.Term
 		answer, err = l.openChannel(answer.Client)
+		answer.Term = term
 	}
 	if err != nil {
 		return err

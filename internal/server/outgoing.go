@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -37,6 +38,14 @@ func (s dialer) Connect(o engine.DialOptions, done func(net.Conn, error)) {
 // connect opens a connection. It takes a copy of the configuration, because it may run without the
 // executor.
 func connect(o engine.DialOptions, c config.Config) (net.Conn, error) {
+	return connectWith(context.Background(), o,
+		func() (*tls.Config, error) { return outgoingTLS(&c) })
+}
+
+// connectWith opens a connection before the context ends. It asks for the configuration of TLS if
+// the options want TLS.
+func connectWith(ctx context.Context, o engine.DialOptions,
+	outgoing func() (*tls.Config, error)) (net.Conn, error) {
 	d := &net.Dialer{Timeout: o.Timeout}
 	network := "tcp"
 	if o.Unix {
@@ -50,17 +59,13 @@ func connect(o engine.DialOptions, c config.Config) (net.Conn, error) {
 		d.LocalAddr = &net.TCPAddr{IP: from.IP, Zone: from.Zone}
 	}
 	if !o.TLS {
-		return d.Dial(network, o.Addr)
+		return d.DialContext(ctx, network, o.Addr)
 	}
-	t, err := outgoingTLS(&c)
+	t, err := outgoing()
 	if err != nil {
 		return nil, err
 	}
-	nc, err := tls.DialWithDialer(d, network, o.Addr, t)
-	if err != nil {
-		return nil, err // not nc, whose type would make a net.Conn of it that is not nil
-	}
-	return nc, nil
+	return (&tls.Dialer{NetDialer: d, Config: t}).DialContext(ctx, network, o.Addr)
 }
 
 // outgoingTLS returns the configuration of the client's side. The other server must have a

@@ -42,7 +42,7 @@ func (s *Server) reconfigure(names []string) (undo func(), err error) {
 		}
 	}
 	restoreTLS := func() {}
-	if (certificates != "" || sockets != "") && c.TLSPort != 0 {
+	if (certificates != "" || sockets != "") && usesTLS(c) {
 		if restoreTLS, err = s.loadTLS(); err != nil {
 			s.log.Warning("Failed to configure TLS: %s", err)
 			return nil, &config.ApplyError{Name: cmp.Or(certificates, sockets),
@@ -75,6 +75,7 @@ func (s *Server) settle() {
 	SetTitle(c, os.Args[0])
 	s.keepalive.Store(int64(c.TCPKeepalive))
 	s.limits.MaxBulk = c.ProtoMaxBulkLen
+	s.settleCluster()
 }
 
 // fitClients raises the limit of descriptors for a larger maxclients.

@@ -71,6 +71,7 @@ type Server struct {
 	listeners []*listener
 	pidFile   string
 	reload    tlsReload
+	cluster   clustered
 	again     *time.Duration // DEBUG RESTART: start again, so long after the end
 }
 
@@ -232,6 +233,7 @@ func (s *Server) closeAll() {
 	s.closeListeners(s.listeners)
 	s.listeners = nil
 	s.eng.Leave()
+	s.leaveCluster()
 	s.serving.Wait()
 	s.dismiss()
 	for _, l := range s.loops {

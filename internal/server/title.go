@@ -23,8 +23,12 @@ func title(cfg *config.Config, program string) string {
 	if file == "" {
 		file = "-"
 	}
+	mode := ""
+	if cfg.Cluster.Enabled {
+		mode = "[cluster]"
+	}
 	return strings.TrimRight(strings.NewReplacer(
-		"{title}", program, "{listen-addr}", listenAddress(cfg), "{server-mode}", "",
+		"{title}", program, "{listen-addr}", listenAddress(cfg), "{server-mode}", mode,
 		"{port}", strconv.Itoa(cfg.Port), "{tls-port}", strconv.Itoa(cfg.TLSPort),
 		"{unixsocket}", cfg.UnixSocket, "{config-file}", file,
 	).Replace(cfg.ProcTitleTemplate), " ")

@@ -34,9 +34,15 @@ func (s *Server) loadTLS() (undo func(), err error) {
 	s.useTLS(cfg, files)
 	return func() {
 		s.tls.Store(old)
+		s.cluster.outgoing.Store(nil)
 		s.reload.serial++
 		s.reload.files, s.eng.TLS = oldFiles, facts
 	}, nil
+}
+
+// usesTLS reports whether the server needs its certificate to accept connections.
+func usesTLS(c *config.Config) bool {
+	return c.TLSPort != 0 || c.Cluster.Enabled && c.Cluster.TLS
 }
 
 // tlsConfig returns the configuration of the server's side.

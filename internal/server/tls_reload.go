@@ -27,6 +27,7 @@ type digest [sha256.Size]byte
 // The executor must be held, or the server not running yet.
 func (s *Server) useTLS(cfg *tls.Config, files digest) {
 	s.tls.Store(cfg)
+	s.cluster.outgoing.Store(nil)
 	s.reload.serial++
 	s.reload.files, s.reload.looked = files, s.eng.Steady()
 	s.eng.TLS = engine.TLSFacts{CA: authority(s.eng.Cfg.TLSCACertFile)}
@@ -77,7 +78,7 @@ func tlsFiles(c *config.Config) (sum digest) {
 func (s *Server) reloadTLS() {
 	r, e := &s.reload, s.eng
 	seconds := int64(e.Cfg.TLSAutoReload)
-	if seconds == 0 || e.Cfg.TLSPort == 0 || r.running || e.Steady()-r.looked < 1000*seconds {
+	if seconds == 0 || !usesTLS(e.Cfg) || r.running || e.Steady()-r.looked < 1000*seconds {
 		return
 	}
 	r.running, r.looked = true, e.Steady()

@@ -2,9 +2,11 @@ package spec
 
 var _ = family(GroupCluster, clusterCommands)
 
-// clusterCommands are the commands of Redis Cluster. They are in the table, with arity, flags and
-// documentation, so that a client learns that there is no cluster, rather than that there is no
-// such command.
+// topologyFlags are those of commands that change the topology.
+const topologyFlags = Admin | Stale | NoAsyncLoading | AwaitsCluster
+
+// clusterCommands are the commands of Redis Cluster. A server that is in no cluster has them too: a
+// client learns just that, rather than that there is no such command.
 var clusterCommands = []*Command{
 	{
 		Name: "cluster", Arity: -2, Since: "3.0.0",
@@ -69,6 +71,26 @@ var clusterCommands = []*Command{
 				Args:    []Arg{Int("slot")},
 			},
 			{
+				Name: "flushslot", Arity: -3, Flags: Write | Admin | NoAsyncLoading,
+				Since:      "9.0.0",
+				Categories: []string{"keyspace"},
+				Summary:    "Deletes all keys of a slot.",
+				Complexity: "O(N) in the number of keys in the slot",
+				Args: []Arg{Int("slot"),
+					OneOf("flush-type", Tok("async"), Tok("sync")).Opt()},
+			},
+			{
+				Name: "slot-stats", Arity: -4, Flags: Loading | Stale, Since: "8.2.0",
+				Summary:    "Returns statistics of slots that the node's shard owns.",
+				Complexity: "O(N) in the number of slots, O(N log N) with ORDERBY",
+				Tips:       []string{"nondeterministic_output", "request_policy:all_shards"},
+				Args: []Arg{OneOf("filter",
+					Block("slotsrange", Int("start-slot"), Int("end-slot")).Tokened("SLOTSRANGE"),
+					Block("orderby", Str("metric"), Int("limit").Tokened("LIMIT").Opt(),
+						OneOf("order", Tok("asc"), Tok("desc")).Opt()).Tokened("ORDERBY"),
+				)},
+			},
+			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
 				Summary: "Returns help about the subcommands.",
 			},
@@ -90,33 +112,31 @@ var clusterCommands = []*Command{
 				Args: []Arg{Str("node-id")},
 			},
 			{
-				Name: "addslots", Arity: -3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Name: "addslots", Arity: -3, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Assigns slots to the node.",
 				Args:    []Arg{Int("slot").Many()},
 			},
 			{
-				Name: "addslotsrange", Arity: -4, Flags: Admin | Stale | NoAsyncLoading,
-				Since:   "7.0.0",
+				Name: "addslotsrange", Arity: -4, Flags: topologyFlags, Since: "7.0.0",
 				Summary: "Assigns ranges of slots to the node.",
 				Args:    []Arg{Block("range", Int("start-slot"), Int("end-slot")).Many()},
 			},
 			{
-				Name: "delslots", Arity: -3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Name: "delslots", Arity: -3, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Removes slots from the node.",
 				Args:    []Arg{Int("slot").Many()},
 			},
 			{
-				Name: "delslotsrange", Arity: -4, Flags: Admin | Stale | NoAsyncLoading,
-				Since:   "7.0.0",
+				Name: "delslotsrange", Arity: -4, Flags: topologyFlags, Since: "7.0.0",
 				Summary: "Removes ranges of slots from the node.",
 				Args:    []Arg{Block("range", Int("start-slot"), Int("end-slot")).Many()},
 			},
 			{
-				Name: "flushslots", Arity: 2, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Name: "flushslots", Arity: 2, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Removes all slots from the node.",
 			},
 			{
-				Name: "setslot", Arity: -4, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Name: "setslot", Arity: -4, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Assigns a slot to a node, or marks it as migrating or importing.",
 				Args: []Arg{
 					Int("slot"),
@@ -125,25 +145,29 @@ var clusterCommands = []*Command{
 						Str("migrating").Tokened("MIGRATING").Shown("node-id"),
 						Str("node").Tokened("NODE").Shown("node-id"), Tok("stable"),
 					),
+					Int("timeout").Tokened("TIMEOUT").Opt().From("8.0.0"),
 				},
 			},
 			{
-				Name: "failover", Arity: -2, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Name: "failover", Arity: -2, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Promotes a replica to the master of its shard.",
 				Args:    []Arg{OneOf("options", Tok("force"), Tok("takeover")).Opt()},
 			},
 			{
-				Name: "forget", Arity: 3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Name: "forget", Arity: 3, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Removes another node from the node's table.",
 				Args:    []Arg{Str("node-id")},
 			},
 			{
-				Name: "replicate", Arity: 3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
-				Summary: "Makes the node a replica of another.",
-				Args:    []Arg{Str("node-id")},
+				Name: "replicate", Arity: -3, Flags: topologyFlags, Since: "3.0.0",
+				Summary: "Makes the node a replica of another, or a master without slots.",
+				History: []History{{"9.0.0", "Takes NO ONE, as Valkey does."}},
+				Args: []Arg{OneOf("target", Str("node-id"),
+					Block("no-one", Tok("no"), Tok("one")).From("9.0.0"))},
 			},
 			{
-				Name: "reset", Arity: -2, Flags: Admin | NoScript | Stale, Since: "3.0.0",
+				Name: "reset", Arity: -2, Flags: Admin | NoScript | Stale | AwaitsCluster,
+				Since:   "3.0.0",
 				Summary: "Resets the node's cluster state.",
 				Args:    []Arg{OneOf("reset-type", Tok("hard"), Tok("soft")).Opt()},
 			},
@@ -152,22 +176,46 @@ var clusterCommands = []*Command{
 				Summary: "Writes the node's configuration file.",
 			},
 			{
-				Name: "set-config-epoch", Arity: 3, Flags: Admin | Stale | NoAsyncLoading,
-				Since:   "3.0.0",
+				Name: "set-config-epoch", Arity: 3, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Sets the configuration epoch of a new node.",
 				Args:    []Arg{Int("config-epoch")},
 			},
 			{
-				Name: "meet", Arity: -4, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Name: "addvoter", Arity: 3, Flags: topologyFlags, Since: "8.8.0",
+				Summary: "Makes a node a voter of the Raft group that decides the topology.",
+				Args:    []Arg{Str("node-id")},
+			},
+			{
+				Name: "delvoter", Arity: 3, Flags: topologyFlags, Since: "8.8.0",
+				Summary: "Keeps a node from being a voter of the Raft group.",
+				Args:    []Arg{Str("node-id")},
+			},
+			{
+				Name: "meet", Arity: -4, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Adds another node to the cluster.",
 				History: []History{{"4.0.0", "Takes the port of the bus."}},
 				Args:    []Arg{Str("ip"), Int("port"), Int("cluster-bus-port").Opt().From("4.0.0")},
 			},
 			{
-				Name: "bumpepoch", Arity: 2, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Name: "bumpepoch", Arity: 2, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Increments the configuration epoch.",
 				Tips:    []string{"nondeterministic_output"},
 			},
+		},
+	},
+	{
+		Name: "clusterscan", Arity: -2, Flags: ReadOnly, Since: "9.1.0",
+		Categories: []string{"keyspace"},
+		Summary:    "Walks the keys of all nodes.",
+		Complexity: "O(N) in the number of keys that are returned",
+		Tips: []string{
+			"nondeterministic_output", "request_policy:special", "response_policy:special",
+		},
+		Keys: []KeySpec{keyAt(1, NotKey)},
+		Args: []Arg{
+			Str("cursor"), Pattern("match-pattern").Tokened("MATCH").Opt(),
+			Int("count").Tokened("COUNT").Opt(), Str("type").Tokened("TYPE").Opt(),
+			Int("slot").Tokened("SLOT").Opt(),
 		},
 	},
 	{

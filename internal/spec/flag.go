@@ -34,7 +34,9 @@ const (
 	KeepsCaching                            // Keeps the effect of CLIENT CACHING.
 	InMulti                                 // Runs inside MULTI instead of being queued.
 	LeavesMulti                             // InMulti, ends MULTI.
+	TakesLocalKeys                          // Takes keys from here while their slot moves.
 	RunsQueue                               // Runs what MULTI queued, has those commands' flags.
+	AwaitsCluster                           // Waits for other nodes, see Ctx.Await.
 )
 
 // flagNames are the flags that COMMAND shows, in its order.

@@ -5,7 +5,8 @@ var _ = family(GroupGeneric, migrateCommands)
 // migrateCommands move keys to other servers.
 var migrateCommands = []*Command{
 	{
-		Name: "migrate", Arity: -6, Flags: Write, Since: "2.6.0", Categories: []string{"dangerous"},
+		Name: "migrate", Arity: -6, Flags: Write | TakesLocalKeys,
+		Since: "2.6.0", Categories: []string{"dangerous"},
 		Summary: "Moves keys to another server.",
 		Complexity: "O(N) in the size of the values; everybody waits until the other server has " +
 			"answered",

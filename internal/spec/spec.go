@@ -111,6 +111,21 @@ func (c *Command) ACL() []string { return c.cats }
 // FirstKey returns the index in argv of the first key if it is the same in all calls, else 0.
 func (c *Command) FirstKey() int { return c.firstKey }
 
+// OnlyKey returns the index in argv of the key if every call has exactly one, always there. Else it
+// returns 0.
+func (c *Command) OnlyKey() int {
+	if c.KeysFn != nil || len(c.Keys) != 1 || !c.Keys[0].fixed() || c.Keys[0].Find.LastKey != 0 {
+		return 0
+	}
+	return c.Keys[0].Begin.Index
+}
+
+// UsesShardChannels reports whether the command listens or sends to shard channels. It is routed by
+// them instead of keys.
+func (c *Command) UsesShardChannels() bool {
+	return c.Is(PubSub) && len(c.Keys) > 0 && c.Channels != NoChannels
+}
+
 // CopiesValues reports whether the command stores what it reads at another key.
 func (c *Command) CopiesValues() bool { return c.copies }
 

@@ -31,6 +31,9 @@ func (s *Server) Read() (*Contents, error) {
 		return nil, err
 	}
 	defer conn.Close()
+	if _, err := conn.Do("READONLY"); err != nil { // a replica of a cluster redirects without
+		return nil, err
+	}
 	c := &Contents{facts: map[string]string{}, fields: map[string]string{}}
 	if err := c.functions(conn); err != nil {
 		return nil, err

@@ -16,11 +16,12 @@ type Proxy struct {
 
 	listener net.Listener
 	mu       sync.Mutex
-	changed  *sync.Cond // stalled, closed
+	changed  *sync.Cond // stalled, held, links
 	rnd      *rand.Rand
 	to       string
 	links    map[*link]bool
-	cutAfter int64 // bytes on the way to clients until the next cut, -1: none
+	held     map[string]bool // addresses of clients whose connections stand still
+	cutAfter int64           // bytes on the way to clients until the next cut, -1: none
 	delay    time.Duration
 	rate     int // bytes a second in each direction of each connection, 0: any
 	stalled  bool
@@ -31,7 +32,10 @@ type Proxy struct {
 }
 
 // link is one connection of a client with the one that the proxy has made for it.
-type link struct{ client, server net.Conn }
+type link struct {
+	client, server net.Conn
+	from           string // the client's address, without the port
+}
 
 // StartProxy starts a proxy in front of an address.
 func StartProxy(to string, seed uint64) (*Proxy, error) {
@@ -40,7 +44,7 @@ func StartProxy(to string, seed uint64) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{Addr: l.Addr().String(), listener: l, to: to, links: map[*link]bool{},
-		cutAfter: -1, rnd: rand.New(rand.NewPCG(seed, 0))}
+		held: map[string]bool{}, cutAfter: -1, rnd: rand.New(rand.NewPCG(seed, 0))}
 	p.changed = sync.NewCond(&p.mu)
 	go p.accept()
 	return p, nil
@@ -88,6 +92,9 @@ func (p *Proxy) Refuse(yes bool) { p.set(func() { p.refusing = yes }) }
 
 // Stall makes the proxy pass nothing on, or go on with what it has kept back. Connections stay.
 func (p *Proxy) Stall(yes bool) { p.set(func() { p.stalled = yes }) }
+
+// Hold does what Stall does for the connections from one address.
+func (p *Proxy) Hold(from string, yes bool) { p.set(func() { p.held[from] = yes }) }
 
 // Delay has bytes wait before they are passed on.
 func (p *Proxy) Delay(d time.Duration) { p.set(func() { p.delay = d }) }
@@ -174,7 +181,8 @@ func (p *Proxy) connect(client net.Conn) {
 		client.Close()
 		return
 	}
-	l := &link{client, server}
+	from, _, _ := net.SplitHostPort(client.RemoteAddr().String())
+	l := &link{client, server, from}
 	p.mu.Lock()
 	p.links[l] = true
 	if p.closed {
@@ -214,7 +222,7 @@ func (p *Proxy) pass(l *link, from, to net.Conn, down bool) {
 func (p *Proxy) next(l *link, b []byte, down bool) (before []byte, cut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.stalled && p.links[l] {
+	for (p.stalled || p.held[l.from]) && p.links[l] {
 		p.changed.Wait()
 	}
 	wait := p.delay

@@ -76,16 +76,20 @@ func TestProxyStallsAndRefuses(t *testing.T) {
 	require.NoError(t, err)
 	defer p.Close()
 	c := dialProxy(t, p)
-	p.Stall(true)
-	_, err = c.Write([]byte("x"))
-	require.NoError(t, err)
-	require.NoError(t, c.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
-	_, err = c.Read(make([]byte, 1))
-	require.ErrorContains(t, err, "timeout")
-	require.NoError(t, c.SetReadDeadline(time.Now().Add(Patience)))
-	p.Stall(false)
-	_, err = io.ReadFull(c, make([]byte, 1))
-	require.NoError(t, err)
+	p.Hold("127.0.0.2", true) // nobody
+	hold := func(yes bool) { p.Hold("127.0.0.1", yes) }
+	for _, stop := range []func(yes bool){p.Stall, hold} {
+		stop(true)
+		_, err = c.Write([]byte("x"))
+		require.NoError(t, err)
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
+		_, err = c.Read(make([]byte, 1))
+		require.ErrorContains(t, err, "timeout")
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(Patience)))
+		stop(false)
+		_, err = io.ReadFull(c, make([]byte, 1))
+		require.NoError(t, err)
+	}
 
 	p.Refuse(true)
 	_, err = dialProxy(t, p).Read(make([]byte, 1))

@@ -24,6 +24,9 @@ type Hello struct {
 	Channel bool
 	// Failover asks the master to hand its role over to this replica.
 	Failover bool
+	// Peer is what this replica is in the master's cluster, as REPLCONF cluster-peer takes it; "":
+	// it is in none. A master that is not of the same shard is refused then.
+	Peer string
 }
 
 // Kind is what a master answers to PSYNC.
@@ -43,10 +46,15 @@ type Answer struct {
 	ID     string // of the history; "" after Continue if it is the one that was asked for
 	Client string // after Channel: the number of this connection at the master
 	Offset int64  // of the RDB file
+	Term   uint64 // of the shard, as the master knows it, if Hello has Peer
 }
 
 // ErrLater reports a master that cannot synchronize now, but will.
 var ErrLater = errors.New("the master is not ready")
+
+// ErrPeer reports a master that knows another state of the cluster than this node. One of them will
+// catch up in a moment.
+var ErrPeer = errors.New("the two nodes know different states of the cluster")
 
 // ErrFailover reports a replica that does not take over (Hello.Failover).
 var ErrFailover = errors.New("Failover target rejected psync request")
@@ -68,7 +76,41 @@ func (c *Conn) Handshake(h Hello, log *logging.Logger) (Answer, error) {
 	if err := c.introduce(h, log); err != nil {
 		return Answer{}, err
 	}
-	return c.psync(h, log)
+	var term uint64
+	if h.Peer != "" {
+		if term, err = c.meetPeer(h.Peer); err != nil {
+			return Answer{}, err
+		}
+	}
+	a, err := c.psync(h, log)
+	a.Term = term
+	return a, err
+}
+
+// meetPeer tells the master which node of its cluster this is. It returns the term of the shard
+// that the master knows, or why there can be no stream, such as ErrPeer.
+func (c *Conn) meetPeer(peer string) (term uint64, err error) {
+	if err := c.send([]string{"REPLCONF", "cluster-peer", peer}); err != nil {
+		return 0, fmt.Errorf("Sending command to master in replication handshake: %w", err)
+	}
+	line, err := c.line()
+	if err != nil {
+		return 0, fmt.Errorf("Reading from master in replication handshake: %w", err)
+	}
+	if text, ok := strings.CutPrefix(line, "+TERM "); ok {
+		if term, err = strconv.ParseUint(text, 10, 64); err == nil {
+			return term, nil
+		}
+	}
+	switch {
+	case hasPrefix(line, "-TRYAGAIN"):
+		return 0, fmt.Errorf("The master of the shard refuses this node: %s (%w)", show(line),
+			ErrPeer)
+	case line[0] == '-':
+		return 0, fmt.Errorf("The server at the address of the shard's master is not of this "+
+			"cluster: %s", show(line))
+	}
+	return 0, fmt.Errorf("Unexpected reply to REPLCONF cluster-peer from master: %s", show(line))
 }
 
 func hasPrefix(line string, prefixes ...string) bool {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -212,10 +213,33 @@ func setsSparse(c diff.Cmd) bool {
 	})
 }
 
+// farOff is when a deadline of a field is further off than Redis and our files can hold (48 bits of
+// ms). Valkey takes any number, and a replica of another kind keeps the latest that it can.
+const farOff = 1 << 46
+
+// setsFarOff reports whether the command gives fields such a deadline.
+func setsFarOff(c diff.Cmd) bool {
+	if len(c.Args) == 0 {
+		return false
+	}
+	switch strings.ToLower(string(c.Args[0])) {
+	case "hexpire", "hexpireat", "hpexpire", "hpexpireat", "hsetex", "hgetex":
+	default:
+		return false
+	}
+	return slices.ContainsFunc(c.Args[1:], func(a []byte) bool {
+		n, err := strconv.ParseInt(string(a), 10, 64)
+		return err == nil && n >= farOff/1000
+	})
+}
+
 // run plays rounds until enough commands were sent.
 func (p *play) run() {
+	valkey := slices.Contains(p.all(), testserver.Valkey9)
 	for round := *first; p.sent < *number; round++ {
-		stream := slices.DeleteFunc(p.gen.Stream(p.seed, round, perRound), setsSparse)
+		stream := slices.DeleteFunc(p.gen.Stream(p.seed, round, perRound), func(c diff.Cmd) bool {
+			return setsSparse(c) || valkey && setsFarOff(c)
+		})
 		stop := p.cut(round)
 		err := p.once(stream, stop)
 		if err == nil || p.crashed(round) {

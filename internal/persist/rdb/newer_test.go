@@ -209,6 +209,9 @@ func TestValkey(t *testing.T) {
 	ks := newKeyspace(t, redisLimits(), 1)
 	require.NoError(t, Insert(ks.DB(0), []byte("k"), &v, NoAccess()))
 	require.Equal(t, expect, image(ks.DB(0)))
+	far := valkeyFile(rec(typeValkeyHash, "\x01\x01f\x01v"+le64(1<<63-1)))
+	require.Equal(t, map[string]string{"k": want(object.Hash, 1, `"f" "v" 281474976710655`)},
+		loaded(t, far), "the latest that our files hold")
 	for _, version := range []int{VersionMax + 1, versionValkey - 1, versionValkey + 1} {
 		_, err := Restore(payload(version, "\x00\x01a"), ReadOptions{})
 		require.ErrorIs(t, err, ErrPayload, version)

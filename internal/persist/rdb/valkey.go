@@ -71,11 +71,12 @@ func decodeHashValkey(d *Decoder) (Value, error) {
 		switch {
 		case deadline == -1:
 			e.Len(0)
-		case deadline < 0 || deadline > maxDeadline-earliest:
+		case deadline < 0:
 			d.pos = at
 			return Value{}, d.errorf("a field's deadline is %d", deadline)
-		default: // 0 has passed, and would mean none
-			e.Len(uint64(max(deadline, earliest) - earliest + 1))
+		default: // 0 has passed, and would mean none; later than our files hold is as late as that
+			deadline = min(max(deadline, earliest), maxDeadline)
+			e.Len(uint64(deadline - earliest + 1))
 		}
 		e.B = append(e.B, b...)
 		v.max = max(v.max, pair.max)

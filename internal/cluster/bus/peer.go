@@ -1,0 +1,230 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"godwit/internal/crash"
+)
+
+// peer is a node to keep an outgoing link to.
+type peer struct {
+	bus    *Bus
+	node   string
+	addr   string
+	queues queues
+	ctx    context.Context
+	stop   context.CancelFunc
+
+	mu      sync.Mutex
+	conn    net.Conn // nil while there is no link
+	created time.Time
+	serial  int // counts restarts
+	bytes   atomic.Uint64
+}
+
+func newPeer(b *Bus, node, addr string) *peer {
+	p := &peer{bus: b, node: node, addr: addr}
+	p.queues.wake = make(chan struct{}, 1)
+	p.ctx, p.stop = context.WithCancel(b.ctx)
+	return p
+}
+
+// push queues a message.
+func (p *peer) push(kind Kind, payload []byte) bool {
+	s := &p.bus.stats
+	if !p.queues.push(message{kind, payload}, p.bus.queue.Load()) {
+		s.dropped.Add(1)
+		s.full.Add(1)
+		p.bus.quiet.warn("full "+p.node, "Messages for cluster node %s at %s are dropped: more "+
+			"than cluster-link-sendbuf-limit wait for it", p.node, p.addr)
+		return false
+	}
+	return true
+}
+
+// restart drops the link and all that waits for it.
+func (p *peer) restart() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.serial++
+	p.queues.reset()
+	if p.conn != nil {
+		p.conn.Close()
+	}
+}
+
+// link describes the link, if there is one.
+func (p *peer) link() (l Link, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conn == nil {
+		return l, false
+	}
+	n := p.queues.queued()
+	return Link{Outgoing: true, Addr: p.addr, Created: p.created, Queued: n,
+		Allocated: n + writeBuffer, Bytes: p.bytes.Load()}, true
+}
+
+// run keeps the link until the peer is stopped.
+func (p *peer) run() {
+	pause := time.Duration(0)
+	for p.ctx.Err() == nil {
+		began := time.Now()
+		err := p.session()
+		if p.ctx.Err() != nil {
+			return
+		}
+		p.complain(err)
+		shortest := p.bus.nodeTimeout() / 100
+		if longest := p.bus.nodeTimeout() / 10; time.Since(began) > longest {
+			pause = shortest
+		} else {
+			pause = min(max(2*pause, shortest), longest)
+		}
+		jittered := pause*3/4 + rand.N(pause/4+1)
+		select {
+		case <-p.ctx.Done():
+		case <-time.After(jittered):
+		}
+	}
+}
+
+// visitIdle is how long a visit stays open when nothing is sent.
+const visitIdle = 30 * time.Second
+
+// visit keeps the link to an address while there is something to send.
+func (p *peer) visit() {
+	for p.ctx.Err() == nil {
+		p.complain(p.session())
+		p.bus.mu.Lock()
+		if p.queues.queued() == 0 || p.ctx.Err() != nil {
+			delete(p.bus.visits, p.addr)
+			p.stop()
+		}
+		p.bus.mu.Unlock()
+	}
+}
+
+// complain logs why there is no link, if that does not happen every day.
+func (p *peer) complain(err error) {
+	b := p.bus
+	if p.ctx.Err() != nil || errors.Is(err, errIdle) {
+		return
+	}
+	who := "cluster node " + p.node
+	if p.node == "" {
+		who = "a cluster node"
+	}
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		if p.node == "" { // somebody has asked for it
+			b.quiet.warn("dial "+p.addr, "Cannot reach %s at %s: %s", who, p.addr, dial.Err)
+		} else {
+			b.o.Log.Debug("Connecting to %s: %s", who, err)
+		}
+		return
+	}
+	if reason, text := explain(err); reason == "" {
+		b.o.Log.Debug("Link to %s at %s: %s", who, p.addr, err)
+	} else {
+		b.quiet.warn("out "+reason+p.addr, "No link to %s at %s: %s", who, p.addr, text)
+	}
+}
+
+// session opens the link and uses it until it breaks.
+func (p *peer) session() error {
+	p.mu.Lock()
+	serial := p.serial
+	p.mu.Unlock()
+	b := p.bus
+	us := &hello{node: b.Self(), visit: p.node == ""}
+	conn, them, err := b.open(p.ctx, p.addr, us, func(h *hello) error {
+		if h.node != p.node && p.node != "" {
+			return fmt.Errorf("another node answers there: %s", h.node)
+		}
+		return nil
+	})
+	if err != nil {
+		// What waits would be old news by the time that there is a link.
+		b.stats.dropped.Add(p.queues.reset())
+		return err
+	}
+	defer conn.Close()
+	if !p.opened(conn, serial) {
+		return errClosed // we are somebody else by now
+	}
+	defer p.broken()
+	b.o.Log.Debug("Link to cluster node %s at %s is open", them.node, p.addr)
+	stop := context.AfterFunc(p.ctx, func() { conn.Close() })
+	defer stop()
+	ended := make(chan struct{})
+	b.running.Go(func() {
+		defer crash.Guard("answers of another node")()
+		defer close(ended)
+		_ = b.read(Peer{them.node, p.addr, localHost(conn), min(them.protocol, Protocol)}, conn,
+			nil)
+	})
+	idle := time.Duration(0)
+	if p.node == "" {
+		idle = visitIdle
+	}
+	return b.write(conn, &p.queues, &p.bytes, ended, idle)
+}
+
+// opened notes that the link is open, unless the peer was restarted since it had that serial.
+func (p *peer) opened(conn net.Conn, serial int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.serial != serial {
+		return false
+	}
+	p.conn, p.created = conn, time.Now()
+	p.bytes.Store(0)
+	p.queues.rewind()
+	return true
+}
+
+func (p *peer) broken() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conn = nil
+}
+
+// open connects to an address and goes through the challenge.
+func (b *Bus) open(ctx context.Context, addr string, us *hello, accept func(*hello) error) (
+	net.Conn, *hello, error) {
+	if host, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, nil, err
+	} else if b.alone() && !loopback(host) {
+		return nil, nil, errNoSecret
+	}
+	// A lost SYN is repeated after a second: it is better to begin anew.
+	dialing, cancel := context.WithTimeout(ctx, min(max(b.nodeTimeout()/2, time.Second/2),
+		2*time.Second))
+	defer cancel()
+	conn, err := b.o.Dial(dialing, addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	tune(conn, b.nodeTimeout())
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(b.patience()))
+	them, err := call(conn, *b.secret.Load(), us, accept)
+	if err == nil && !stop() {
+		err = errClosed
+	}
+	if err != nil {
+		stop()
+		conn.Close()
+		return nil, nil, err
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return conn, them, nil
+}

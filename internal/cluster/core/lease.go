@@ -1,0 +1,97 @@
+package core
+
+import "godwit/internal/cluster/topology"
+
+// lease is what a master has been given, by its own clock.
+type lease struct {
+	end  Time // 0: none
+	next Time // of one that counts once index is installed
+	at   uint64
+	// asked is when the node last asked the leader, wanted whether it wanted a lease then, and
+	// leader who that was.
+	asked  Time
+	wanted bool
+	leader topology.NodeID
+}
+
+// leaseEnd returns the end of the lease that the node holds.
+func (n *Node) leaseEnd() Time {
+	if n.down != nil {
+		return 0
+	}
+	if n.cfg.Debug.EndlessLease && n.lease.end > 0 {
+		return forever
+	}
+	return n.lease.end
+}
+
+// leaseLength returns D.
+func (n *Node) leaseLength() Time { return n.timeout() / 2 }
+
+// ponged takes the leader's answer to a ping.
+func (n *Node) ponged(p *pong) {
+	if p.to != n.meta.Raft || p.boot != n.meta.Boot || p.at > n.now || !p.granted {
+		return
+	}
+	end := p.at + p.length - p.length/marginParts
+	if p.index <= n.install {
+		n.lease.end = max(n.lease.end, end)
+		return
+	}
+	n.lease.next, n.lease.at = max(n.lease.next, end), max(n.lease.at, p.index)
+}
+
+// installed notes that the server acts by the state of an index.
+func (n *Node) installed(s uint64) {
+	if s <= n.install {
+		return
+	}
+	before := n.install
+	n.install = s
+	if n.lease.next > 0 && n.lease.at <= s {
+		n.lease.end, n.lease.next = max(n.lease.end, n.lease.next), 0
+	}
+	if before < n.state.Revoked && s >= n.state.Revoked {
+		n.ping() // grants wait for this
+	}
+}
+
+// keepInTouch pings the leader from time to time, and someone who may know it while there is none.
+// A new leader hears of the node at once, and so does the leader of a new master. While the shard
+// has no master, reports of who has what come often.
+func (n *Node) keepInTouch() {
+	every := n.timeout() / pingsPerTimeout
+	if n.Waits() {
+		every = min(every, vacantPings)
+	}
+	if n.now-n.lease.asked >= every || n.wantsLease() && !n.lease.wanted ||
+		n.leader() != n.lease.leader && n.leader() != "" {
+		n.ping()
+	}
+}
+
+// vacantPings is the time between reports while a shard waits for a master.
+const vacantPings Time = 20e6
+
+// ping reports to the leader and asks for a lease.
+func (n *Node) ping() {
+	n.lease.asked, n.lease.wanted, n.lease.leader = n.now, n.wantsLease(), n.leader()
+	p := &ping{raft: n.meta.Raft, boot: n.meta.Boot, at: n.now, applied: n.install,
+		wants: n.wantsLease(), local: n.local}
+	switch leader := n.leader(); leader {
+	case n.meta.Node:
+		n.lead.pinged(n, n.meta.Node, p)
+	case "":
+		if to := n.anyone(); to != "" {
+			n.post(to, kindPing, p)
+		}
+	default:
+		n.post(leader, kindPing, p)
+	}
+}
+
+// wantsLease reports whether the node is a master by the newest state that it knows.
+func (n *Node) wantsLease() bool {
+	sh := n.state.ShardOf(n.meta.Node)
+	return sh != nil && sh.Master == n.meta.Node
+}

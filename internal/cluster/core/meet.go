@@ -1,0 +1,230 @@
+package core
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"godwit/internal/cluster/topology"
+)
+
+// meeting is a CLUSTER MEET under way. The node asks the other who it is, again and again, until
+// both are in one cluster. In between it gets the other admitted, or asks the other to admit it.
+type meeting struct {
+	req   uint64
+	at    topology.Address
+	done  func(refusal string)
+	until Time
+	asked Time
+	// admit says that the other was to be admitted here; node is the other.
+	admit bool
+	node  topology.NodeID
+	// into is the cluster that this node wants to join.
+	into string
+}
+
+// The spans of a meeting, in node timeouts, and of the offer to join the other's cluster.
+const (
+	meetTimeouts  = 4
+	offerTimeouts = 8
+	maxOffers     = 64
+)
+
+// Refusals of CLUSTER MEET.
+const (
+	errPopulated = "ERR Both nodes belong to clusters of more than one node. Clusters cannot be" +
+		" merged"
+	errTwin = "ERR Another node has the same id at another address." +
+		" Use CLUSTER RESET HARD there"
+	errSilent   = "ERR The node has not answered, or has not joined in time"
+	errDeclined = "ERR The node has refused to join, its slots have changed meanwhile"
+)
+
+// meet begins a meeting.
+func (n *Node) meet(at topology.Address, done func(refusal string)) {
+	n.meetings = append(n.meetings, &meeting{req: n.number(), at: at, done: done, asked: never,
+		until: n.now + meetTimeouts*n.timeout()})
+}
+
+// serveMeetings asks those that have not come yet.
+func (n *Node) serveMeetings() {
+	for _, m := range slices.Clone(n.meetings) {
+		switch {
+		case m.into != "" && m.into == n.state.Cluster && n.state.Nodes[n.meta.Node] != nil:
+			n.met(m, "")
+		case n.now >= m.until:
+			n.met(m, errSilent)
+		case n.now-m.asked >= n.timeout()/pingsPerTimeout:
+			m.asked = n.now
+			n.out.Messages = append(n.out.Messages, Message{At: m.at,
+				Data: frame{kindWho, n.meta.Cluster, &whoBody{m.req}}.encode()})
+		}
+	}
+}
+
+// met ends a meeting.
+func (n *Node) met(m *meeting, refusal string) {
+	n.meetings = slices.DeleteFunc(n.meetings, func(o *meeting) bool { return o == m })
+	n.answer(m.done, refusal)
+}
+
+func (n *Node) meeting(req uint64) *meeting {
+	i, ok := slices.BinarySearchFunc(n.meetings, req, func(m *meeting, req uint64) int {
+		return cmp.Compare(m.req, req)
+	})
+	if !ok {
+		return nil
+	}
+	return n.meetings[i]
+}
+
+// self returns what the node says of itself.
+func (n *Node) self() about {
+	a := about{node: n.meta.Node, about: n.announced(), boot: n.meta.Boot,
+		alone: len(n.state.Nodes) == 1, applied: n.applied()}
+	if sh := n.state.ShardOf(n.meta.Node); sh != nil {
+		a.shard, a.slots, a.epoch = sh.ID, sh.Slots, sh.Epoch
+	}
+	return a
+}
+
+// who answers a node that wants to know who this one is, and lets its cluster admit this one.
+func (n *Node) who(from topology.NodeID, cluster string, b *whoBody) {
+	self := n.self()
+	if self.alone && cluster != n.meta.Cluster {
+		n.offer(cluster)
+	}
+	n.post(from, kindFacts, &factsBody{b.req, self})
+}
+
+// facts goes on with a meeting, now that the other is known.
+func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
+	m := n.meeting(b.req)
+	if m == nil || b.node != from {
+		return
+	}
+	known := n.state.Nodes[b.node]
+	switch {
+	case b.node == n.meta.Node:
+		if cluster == n.meta.Cluster && b.about.about.Address == n.announced().Address {
+			n.met(m, "")
+		} else {
+			n.met(m, errTwin)
+		}
+	case known != nil && known.About.Address != b.about.about.Address:
+		n.met(m, errTwin)
+	case cluster == n.meta.Cluster:
+		if known != nil && b.applied >= known.Joined {
+			n.met(m, "")
+		}
+	case known != nil: // the leader tells it to come
+	case m.admit && m.node == b.node:
+		n.met(m, errDeclined)
+	default:
+		n.bring(m, from, cluster, &b.about)
+	}
+}
+
+// bring decides who joins whose cluster.
+func (n *Node) bring(m *meeting, from topology.NodeID, cluster string, other *about) {
+	self := n.self()
+	switch {
+	case !self.alone && !other.alone:
+		n.met(m, errPopulated)
+	case other.alone && (!self.alone || n.host(cluster, &self, other)):
+		n.admit(m, other)
+	default:
+		m.into = cluster
+		n.offer(cluster)
+		n.out.Messages = append(n.out.Messages, Message{To: from, At: m.at,
+			Data: frame{kindJoin, cluster, &joinBody{m.req, self}}.encode()})
+	}
+}
+
+// offer lets a cluster admit this node for some time.
+func (n *Node) offer(cluster string) {
+	maps.DeleteFunc(n.offers, func(_ string, until Time) bool { return until <= n.now })
+	if len(n.offers) < maxOffers {
+		n.offers[cluster] = n.now + offerTimeouts*n.timeout()
+	}
+}
+
+// host reports which of two nodes that are alone stays: the one with slots, else the one that was
+// told to meet. If both were told at once, it is the one with the lower id.
+func (n *Node) host(cluster string, self, other *about) bool {
+	if self.slots.Empty() != other.slots.Empty() {
+		return other.slots.Empty()
+	}
+	if n.offers[cluster] > n.now {
+		return self.node < other.node
+	}
+	return true
+}
+
+// admit gets another node admitted to this one's cluster.
+func (n *Node) admit(m *meeting, other *about) {
+	if m.admit {
+		return
+	}
+	m.admit = true
+	n.request(topology.Op{Do: admission(other)}, nil).then = func(refusal string) {
+		switch {
+		case refusal == "":
+			m.node = other.node
+		case n.meeting(m.req) != nil:
+			n.met(m, refusal)
+		}
+	}
+}
+
+// admission returns the entry that lets a node join.
+func admission(a *about) topology.Admit {
+	return topology.Admit{Node: a.node, Shard: a.shard, About: a.about, Slots: a.slots,
+		Epoch: a.epoch, Boot: a.boot}
+}
+
+// join gets a node admitted that has asked for it.
+func (n *Node) join(from topology.NodeID, cluster string, b *joinBody) {
+	if cluster != n.meta.Cluster || b.node != from || !b.alone {
+		return
+	}
+	if n.state.Nodes[from] != nil {
+		return // the leader tells it to come
+	}
+	n.request(topology.Op{Do: admission(&b.about)}, nil).then = func(refusal string) {
+		if refusal != "" {
+			n.post(from, kindJoined, &resultBody{b.req, refusal})
+		}
+	}
+}
+
+// joined ends a meeting in which the other could not admit this node.
+func (n *Node) joined(b *resultBody) {
+	if m := n.meeting(b.req); m != nil && b.refusal != "" {
+		n.met(m, b.refusal)
+	}
+}
+
+// welcomed gives this node's log up for that of a cluster that has admitted it, if that is still
+// wanted.
+func (n *Node) welcomed(from topology.NodeID, cluster string, b *welcomeBody) {
+	if cluster == n.meta.Cluster {
+		return
+	}
+	self := n.self()
+	lost := self.slots
+	lost.Subtract(&b.slots)
+	if !self.alone || n.offers[cluster] <= n.now || !lost.Empty() {
+		n.out.Messages = append(n.out.Messages, Message{To: from,
+			Data: frame{kindDecline, cluster, &raftIDBody{b.raft}}.encode()})
+		return
+	}
+	n.cfg.Log("Joining the cluster of node " + string(from))
+	delete(n.offers, cluster)
+	if err := n.enter(cluster, b.raft); err != nil {
+		n.halt(err)
+		return
+	}
+	n.names[b.sends] = from
+	n.requests.fail(n, "ERR This node has joined another cluster")
+}

@@ -1,0 +1,250 @@
+package core
+
+import (
+	"slices"
+
+	"godwit/internal/cluster/topology"
+)
+
+// wish is a failover that was asked for.
+type wish struct {
+	node  topology.NodeID
+	mode  FailoverMode
+	until Time // then it is given up, and the old master is promoted again
+}
+
+// failoverTime bounds how long a graceful failover may keep the clients waiting, in nanoseconds. It
+// is what Redis has; two node timeouts are the bound if they are less.
+const failoverTime Time = 5e9
+
+// Refusals of CLUSTER FAILOVER.
+const (
+	errOnReplica  = "ERR You should send CLUSTER FAILOVER to a replica"
+	errMasterDown = "ERR Master is down or failed, please use CLUSTER FAILOVER FORCE"
+	errNoData     = "ERR The replica has no complete copy of the data"
+	errNotInSync  = "ERR The replica may lack writes that were acknowledged, only TAKEOVER" +
+		" promotes it"
+)
+
+// failover takes the wish of a replica.
+func (l *leader) failover(n *Node, from topology.NodeID, b *failoverBody) {
+	if l == nil || !l.ready(n) {
+		return
+	}
+	refusal := l.wish(n, from, b.mode)
+	if from == n.meta.Node {
+		n.requests.finish(n, from, b.req, refusal)
+	} else {
+		n.post(from, kindResult, &resultBody{b.req, refusal})
+	}
+}
+
+func (l *leader) wish(n *Node, from topology.NodeID, mode FailoverMode) string {
+	sh := n.state.ShardOf(from)
+	switch {
+	case sh == nil || sh.Master == from:
+		return errOnReplica
+	case l.wishes[sh.ID] != nil && l.wishes[sh.ID].node == from:
+		return ""
+	case mode == Graceful && (sh.Master == "" || !l.hears(n, sh.Master)):
+		return errMasterDown
+	case !l.hears(n, from) || !l.peers[from].local.Whole:
+		return errNoData
+	case mode == Force && sh.Confirm > 0 && !slices.Contains(sh.InSync, from):
+		return errNotInSync
+	}
+	l.wishes[sh.ID] = &wish{from, mode, n.now + min(failoverTime, 2*n.timeout())}
+	return ""
+}
+
+// shards sees to it that each shard has a master that is alive.
+func (l *leader) shards(n *Node) {
+	for _, id := range n.state.ShardIDs() {
+		sh := n.state.Shards[id]
+		w := l.wishes[id]
+		if w != nil && !l.possible(n, sh, w) {
+			delete(l.wishes, id)
+			w = nil
+		}
+		if sh.Master == "" {
+			l.promote(n, sh, w)
+			continue
+		}
+		delete(l.vacant, id)
+		if (w != nil || l.broken(n, sh)) && l.once(n, "vacate "+string(id)) {
+			l.propose(n, topology.Op{Do: topology.Vacate{Shard: id, Term: sh.Term}})
+		}
+		if n.lead != l || n.down != nil {
+			return
+		}
+	}
+}
+
+// possible reports whether a wish can still come true. A graceful one needs the old master in the
+// life in which it was the master, with its data: after a restart it may have less than it had
+// confirmed.
+func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
+	node, p, last := n.state.Nodes[w.node], l.peers[w.node], l.peers[sh.Last]
+	if n.now > w.until || sh.Master == w.node || node == nil || node.Shard != sh.ID ||
+		!l.hears(n, w.node) || !p.local.Whole || p.boot != node.Boot {
+		return false
+	}
+	switch w.mode {
+	case Graceful:
+		// A master that was revoked before it began has nothing that others could catch up with.
+		idle := sh.Master == "" && last != nil && last.applied >= n.state.Revoked &&
+			last.local.Term < sh.Term
+		return l.hears(n, sh.Last) && last.boot == sh.Boot && last.local.Whole && !idle
+	case Force:
+		return sh.Confirm == 0 || l.orphaned(n, sh) || l.complete(n, sh, w.node)
+	}
+	return true
+}
+
+// broken reports whether the shard needs another master than the one that it has, and has one.
+func (l *leader) broken(n *Node, sh *topology.Shard) bool {
+	p := l.peers[sh.Master]
+	lost := p != nil && p.heard > 0 && !p.local.Whole && n.now-p.heard <= n.timeout()/2
+	if !lost && (!n.state.Nodes[sh.Master].Failed || !l.silent(n, sh.Master)) {
+		return false
+	}
+	if sh.Slots.Empty() {
+		return false
+	}
+	any := l.orphaned(n, sh)
+	return slices.ContainsFunc(n.state.Members(sh.ID), func(id topology.NodeID) bool {
+		return id != sh.Master && l.candidate(n, sh, id, any)
+	})
+}
+
+// promote chooses a master for a shard that has none.
+func (l *leader) promote(n *Node, sh *topology.Shard, w *wish) {
+	since, ok := l.vacant[sh.ID]
+	if !ok {
+		since, l.vacant[sh.ID] = n.now, n.now
+	}
+	if !l.clear(n) {
+		return
+	}
+	var choice topology.NodeID
+	if w != nil {
+		if !l.caughtUp(n, sh, w) {
+			return
+		}
+		choice = w.node
+	} else if l.heardAll(n, sh) || n.now-since > n.timeout()/4 {
+		choice = l.best(n, sh)
+	}
+	if choice == "" || !l.once(n, "promote "+string(sh.ID)) {
+		return
+	}
+	n.cfg.Log("Failover election won: promoting " + string(choice) + " in shard " + string(sh.ID))
+	l.propose(n, topology.Op{Do: topology.Promote{Shard: sh.ID, Term: sh.Term, Node: choice,
+		Boot: n.state.Nodes[choice].Boot, Force: w != nil && w.mode != Force || l.orphaned(n, sh)}})
+}
+
+// forlorn reports whether no other node of the shard has any data, nor may have when it comes back.
+// A node whose own data is not complete then serves what it has.
+func (l *leader) forlorn(n *Node, sh *topology.Shard, id topology.NodeID) bool {
+	for _, o := range n.state.Members(sh.ID) {
+		p := l.peers[o]
+		if o != id && (!l.hears(n, o) || p.local.Whole && p.local.Shard == sh.ID) {
+			return false
+		}
+	}
+	return sh.Confirm == 0 || l.orphaned(n, sh)
+}
+
+// heardAll reports whether all nodes of the shard but failed ones have told what they have.
+func (l *leader) heardAll(n *Node, sh *topology.Shard) bool {
+	for _, id := range n.state.Members(sh.ID) {
+		if !n.state.Nodes[id].Failed && !l.hears(n, id) {
+			return false
+		}
+	}
+	return true
+}
+
+// caughtUp reports whether the replica that wants to be promoted has everything that the old master
+// had.
+func (l *leader) caughtUp(n *Node, sh *topology.Shard, w *wish) bool {
+	p, last := l.peers[w.node], l.peers[sh.Last]
+	if w.mode != Graceful {
+		return true
+	}
+	return last.applied >= n.state.Revoked && p.local.Shard == sh.ID &&
+		p.local.Term == last.local.Term &&
+		p.local.Offset >= last.local.Offset && last.local.Term == sh.Term
+}
+
+// candidate reports whether a node of the shard may be promoted. Unless any is set, it must have
+// all confirmed writes if the shard's master waits for replicas.
+func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any bool) bool {
+	node, p := n.state.Nodes[id], l.peers[id]
+	if node.Failed || !l.hears(n, id) || !p.local.Whole && !l.forlorn(n, sh, id) {
+		return false
+	}
+	if p.boot != node.Boot && !n.cfg.Debug.ForgetsRestart {
+		return false
+	}
+	if node.About.NoFailover && id != sh.Last {
+		return false
+	}
+	if p.local.Shard != sh.ID && p.local.Shard != "" {
+		return false // it has yet to synchronize with a master of this shard
+	}
+	if sh.Confirm == 0 || any || n.cfg.Debug.IgnoreConfirm {
+		return true
+	}
+	return l.complete(n, sh, id)
+}
+
+// complete reports whether a node has all confirmed writes, by what the log says. One that has
+// begun a full synchronization has nothing any more.
+func (l *leader) complete(n *Node, sh *topology.Shard, id topology.NodeID) bool {
+	if p := l.peers[id]; p != nil && p.heard > 0 && !p.local.Whole {
+		return false
+	}
+	if id == sh.Last {
+		return n.state.Nodes[id].Boot == sh.Boot
+	}
+	return slices.Contains(sh.InSync, id)
+}
+
+// orphaned reports whether no node is left that has all confirmed writes. Then the best of those
+// that are there must do.
+func (l *leader) orphaned(n *Node, sh *topology.Shard) bool {
+	return n.cfg.Debug.IgnoreConfirm ||
+		!slices.ContainsFunc(n.state.Members(sh.ID), func(id topology.NodeID) bool {
+			return l.complete(n, sh, id)
+		})
+}
+
+// best returns the candidate with the most data: of the latest term, with the highest offset. Among
+// equals the last master comes first, then the lowest id. It returns "" if there is none.
+func (l *leader) best(n *Node, sh *topology.Shard) (best topology.NodeID) {
+	any := l.orphaned(n, sh)
+	for _, id := range n.state.Members(sh.ID) {
+		if !l.candidate(n, sh, id, any) {
+			continue
+		}
+		if best == "" {
+			best = id
+			continue
+		}
+		a, b := l.peers[id].local, l.peers[best].local
+		switch {
+		case a.Term != b.Term:
+			if a.Term > b.Term {
+				best = id
+			}
+		case a.Offset != b.Offset:
+			if a.Offset > b.Offset {
+				best = id
+			}
+		case id == sh.Last:
+			best = id
+		}
+	}
+	return best
+}

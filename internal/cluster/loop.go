@@ -1,0 +1,175 @@
+package cluster
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"godwit/internal/cluster/bus"
+	"godwit/internal/cluster/core"
+	"godwit/internal/cluster/topology"
+)
+
+// tickParts is how often within a node timeout core.Node sees the clock, at least.
+const tickParts = 80
+
+// burst is how many messages the loop takes before it looks at the clock again.
+const burst = 64
+
+// run is the loop.
+func (r *Runtime) run() {
+	ticker := time.NewTicker(r.timeout / tickParts)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.stop:
+			return
+		case <-ticker.C:
+			r.node.Tick(r.o.Now())
+			if r.node.Waits() {
+				r.porter.refresh() // who has most decides who is the next master
+			}
+			r.watch()
+			if d := r.nodeTimeout(); d != r.timeout {
+				r.timeout = d
+				r.porter.timeout.Store(int64(d))
+				ticker.Reset(d / tickParts)
+				r.bus.SetTimeout(d)
+			}
+		case m := <-r.inbox:
+			r.take(m)
+		case <-r.wake:
+			r.obey()
+		}
+		r.settle()
+	}
+}
+
+// receive takes a message from a link, on the link's goroutine.
+func (r *Runtime) receive(from bus.Peer, kind bus.Kind, data []byte) {
+	if kind >= bus.Bulk {
+		r.porter.published(kind, data)
+		return
+	}
+	select {
+	case r.inbox <- received{from, data}:
+	case <-r.stop:
+	}
+}
+
+// take hands messages to the node: m, and what has come meanwhile.
+func (r *Runtime) take(m received) {
+	now := r.o.Now()
+	for range burst {
+		r.learn(now, m.from.Local)
+		if m.from.Node == string(r.status.Load().Leader) {
+			r.heard = now
+		}
+		if err := r.node.Receive(now, topology.NodeID(m.from.Node), m.data); err != nil {
+			r.log.Verbose("Message of cluster node %s at %s: %s", m.from.Node, m.from.Addr, err)
+			r.bus.Cut(m.from.Node)
+		}
+		select {
+		case m = <-r.inbox:
+		default:
+			return
+		}
+	}
+}
+
+// obey runs commands.
+func (r *Runtime) obey() {
+	r.mu.Lock()
+	list := r.commands
+	r.commands = nil
+	r.mu.Unlock()
+	now := r.o.Now()
+	for _, f := range list {
+		f(now)
+	}
+}
+
+// settle carries out what the node wants.
+func (r *Runtime) settle() {
+	o := r.node.Output()
+	r.lease.Store(r.node.Lease())
+	if o.State != nil {
+		r.adopt(o.State)
+	}
+	for _, m := range o.Messages {
+		r.send(m)
+	}
+	if o.State != nil || len(o.Answers) > 0 {
+		r.porter.bring(o.State, r.node.ID(), o.Answers)
+	}
+	if o.State != nil || r.status.Load() == nil {
+		r.watch()
+	}
+}
+
+// adopt prepares the links and the log for a new state.
+func (r *Runtime) adopt(s *topology.State) {
+	self := r.node.ID()
+	peers, shard := map[string]string{}, map[string]bool{}
+	me := s.Nodes[self]
+	for id, n := range s.Nodes {
+		if id == self {
+			continue
+		}
+		if addr := busAddr(n.About.Address); addr != "" {
+			peers[string(id)] = addr
+		}
+		if me != nil && me.Shard == n.Shard {
+			shard[string(id)] = true
+		}
+	}
+	r.peers = peers
+	r.shard.Store(&shard)
+	r.bus.SetSelf(string(self))
+	r.bus.SetPeers(peers)
+	r.news.state(s, self)
+}
+
+// busAddr returns where a node listens for others, "" if that is not known.
+func busAddr(a topology.Address) string {
+	host := a.IP
+	if host == "" {
+		host = a.Hostname
+	}
+	if host == "" || a.BusPort == 0 {
+		return ""
+	}
+	return net.JoinHostPort(host, strconv.Itoa(a.BusPort))
+}
+
+// send sends a message: to a peer over its link, to others over the link that they have opened, or
+// to an address.
+func (r *Runtime) send(m core.Message) {
+	to, kind := string(m.To), kindOf(m.Data)
+	if to != "" && (r.peers[to] != "" || r.bus.Has(to)) {
+		r.bus.Send(to, kind, m.Data)
+	} else if addr := busAddr(m.At); addr != "" {
+		r.bus.Visit(addr, kind, m.Data)
+	}
+}
+
+// watch notes where the node is, and what of that is news.
+func (r *Runtime) watch() {
+	s, now := r.node.Status(), r.o.Now()
+	if old := r.status.Load(); old == nil || old.Leader != s.Leader {
+		r.heard = now
+	}
+	hears := s.Role == "leader" || s.Role != "down" && s.Leader != "" &&
+		now-r.heard < int64(r.timeout)
+	r.hears.Store(hears)
+	r.status.Store(&s)
+	r.news.status(&s, hears, now, int64(r.timeout))
+}
+
+// nodeTimeout returns the timeout of the cluster that the node is in.
+func (r *Runtime) nodeTimeout() time.Duration {
+	if ms := r.node.State().Timeout; ms > 0 {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return r.o.Timeout
+}

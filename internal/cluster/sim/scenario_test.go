@@ -1,0 +1,176 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"godwit/internal/cluster/core"
+	"godwit/internal/cluster/topology"
+)
+
+// within builds a cluster and runs a test in its world.
+func within(t *testing.T, opt Options, test func(w *World)) {
+	t.Helper()
+	opt.Verbose = true
+	r := runWorld(opt, func(w *World) {
+		w.build()
+		if w.failure == "" {
+			test(w)
+		}
+	})
+	if r.Failure != "" {
+		t.Fatal(r.String())
+	}
+}
+
+// TestDeterministic wants the same seed to give the same run.
+func TestDeterministic(t *testing.T) {
+	for s := uint64(1); s <= 2; s++ {
+		a, b := Run(Options{Seed: s}), Run(Options{Seed: s})
+		require.Equal(t, a, b)
+		require.NotEqual(t, a.Hash, Run(Options{Seed: s + 100}).Hash)
+	}
+}
+
+// TestFailoverTime kills masters. The next write must be accepted within 1.5 node timeouts, also
+// when the master led the Raft group, and confirmed when a replica must have it.
+func TestFailoverTime(t *testing.T) {
+	for _, confirm := range []int{-1, 1} {
+		leaders := 0
+		var longest int64
+		for s := uint64(1); s <= 12; s++ {
+			within(t, Options{Seed: s, Nodes: 7, Confirm: confirm}, func(w *World) {
+				w.clients()
+				w.runFor(time.Duration(w.between(Timeout, 2*Timeout)))
+				took, led := w.killMaster()
+				longest = max(longest, took)
+				if led {
+					leaders++
+				}
+			})
+		}
+		require.NotZero(t, leaders)
+		t.Logf("confirm %d: %v at most, %d of the masters led", confirm, time.Duration(longest),
+			leaders)
+	}
+}
+
+// killMaster kills the master of the first range, if it has two replicas, and waits for a write
+// that another one confirms. It reports how long that took, and whether the master led.
+func (w *World) killMaster() (took int64, led bool) {
+	k := rangeKey{w.hosts[0].node.State().Cluster, 0}
+	victim := w.check.last[k].h
+	state := victim.node.State()
+	if len(state.Members(state.Nodes[victim.id].Shard)) < 3 {
+		return 0, false
+	}
+	led = victim.node.Leads()
+	victim.crash()
+	killed := w.now
+	w.check.by[0] = nil
+	if !w.runUntil(3*Timeout/2, func() bool { return w.check.by[0] != nil }) {
+		w.fail("no write is confirmed %v after the master was killed", 3*Timeout/2)
+	}
+	return w.now - killed, led
+}
+
+// TestGracefulFailover wants a failover on request to lose no write at all, though nobody waits
+// for replicas.
+func TestGracefulFailover(t *testing.T) {
+	for s := uint64(1); s <= 10; s++ {
+		within(t, Options{Seed: s, Nodes: 4, Confirm: -1}, func(w *World) {
+			w.clients()
+			w.runFor(Timeout)
+			replica := w.hosts[3]
+			sh := replica.node.State().ShardOf(replica.id)
+			old := w.net.find(sh.Master, topology.Address{})
+			w.must("failover", replica, func(done func(string)) {
+				replica.node.Failover(replica.clock(), core.Graceful, done)
+			})
+			if !w.runUntil(Timeout, func() bool { return replica.server.shard() != nil }) {
+				w.fail("the replica is no master")
+				return
+			}
+			if have := replica.server.data.log; len(have) < len(old.server.data.log) {
+				w.fail("writes were lost: %d of %d", len(have), len(old.server.data.log))
+			}
+		})
+	}
+}
+
+// TestMeetRefusals wants clusters that are populated not to be joined.
+func TestMeetRefusals(t *testing.T) {
+	r := runWorld(Options{Seed: 5, Nodes: 4, Verbose: true}, func(w *World) {
+		meet := func(a, b *host) (string, bool) {
+			return w.do(a, 6*Timeout, func(done func(string)) {
+				a.node.Meet(a.clock(), b.about().Address, done)
+			})
+		}
+		want := func(a, b *host, refusal string) {
+			got, ok := meet(a, b)
+			require.True(t, ok)
+			require.Equal(t, refusal, got)
+		}
+		want(w.hosts[0], w.hosts[1], "")
+		want(w.hosts[2], w.hosts[3], "")
+		want(w.hosts[0], w.hosts[1], "")
+		want(w.hosts[0], w.hosts[0], "")
+		want(w.hosts[0], w.hosts[2], "ERR Both nodes belong to clusters of more than one node."+
+			" Clusters cannot be merged")
+		w.hosts[3].crash()
+		want(w.hosts[0], w.hosts[3], "ERR The node has not answered, or has not joined in time")
+	})
+	require.Empty(t, r.Failure, r.String())
+}
+
+// TestLeave wants a node that was forgotten, or that was reset, to be alone and to be able to join
+// again.
+func TestLeave(t *testing.T) {
+	for s := uint64(1); s <= 6; s++ {
+		within(t, Options{Seed: s, Nodes: 4}, func(w *World) {
+			h := w.hosts[3]
+			if s%2 == 0 {
+				w.propose(w.hosts[1], topology.Forget{Node: h.id})
+			} else {
+				w.must("reset", h, func(done func(string)) {
+					h.node.Reset(h.clock(), s%3 == 0, done)
+				})
+			}
+			if !w.runUntil(2*Timeout, func() bool { return len(h.node.State().Nodes) == 1 }) {
+				w.fail("%v is not alone", h)
+				return
+			}
+			w.must("meet", w.hosts[0], func(done func(string)) {
+				w.hosts[0].node.Meet(w.hosts[0].clock(), h.about().Address, done)
+			})
+		})
+	}
+}
+
+// TestResign wants the leadership to move when the leader ends, or cannot save any more.
+func TestResign(t *testing.T) {
+	for s := uint64(1); s <= 6; s++ {
+		within(t, Options{Seed: s, Nodes: 5}, func(w *World) {
+			w.runFor(2 * Timeout)
+			old := w.leader()
+			if s%2 == 0 {
+				old.act(func() { old.node.Resign(old.clock()) })
+			} else {
+				old.disk.full = true
+				other := w.hosts[(old.index+1)%len(w.hosts)]
+				other.act(func() {
+					other.node.Propose(other.clock(), topology.Op{Do: topology.Bump{
+						Node: other.id}}, func(string) {})
+				})
+			}
+			ok := w.runUntil(Timeout/8, func() bool {
+				l := w.leader()
+				return l != nil && l != old
+			})
+			if !ok {
+				w.fail("nobody has taken the leadership over")
+			}
+		})
+	}
+}

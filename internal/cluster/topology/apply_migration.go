@@ -1,0 +1,201 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"godwit/internal/slot"
+)
+
+func (a Begin) apply(e *entry) string {
+	from, to := e.Shards[a.From], e.Shards[a.To]
+	switch {
+	case !ValidID(a.ID):
+		return "ERR Invalid id of a migration"
+	case from == nil || from.Master == "" || to == nil || to.Master == "":
+		return errNoMaster
+	case a.From == a.To:
+		return "ERR The source and the destination are the same shard"
+	case a.Slots.Empty():
+		return errSlot
+	}
+	foreign := a.Slots
+	if foreign.Subtract(&from.Slots); !foreign.Empty() {
+		return "ERR The source does not own hash slot " + strconv.Itoa(first(&foreign))
+	}
+	for _, m := range e.Migrations {
+		if m.ID == a.ID {
+			return "ERR Migration " + a.ID + " exists already"
+		}
+		if common := m.Slots.Common(&a.Slots); !m.Over() && !common.Empty() {
+			return "ERR Slot " + strconv.Itoa(first(&common)) + " is being migrated already"
+		}
+	}
+	if closing := from.Closing.Common(&a.Slots); !closing.Empty() {
+		return "ERR Slot " + strconv.Itoa(first(&closing)) + " is being moved already"
+	}
+	for i := range e.Marks {
+		if a.Slots.Has(i) {
+			return "ERR Slots are migrating or importing key by key (CLUSTER SETSLOT)"
+		}
+	}
+	e.Migrations = append(e.Migrations, &Migration{
+		ID: a.ID, Slots: a.Slots, Asked: a.Asked, From: a.From, To: a.To, SourceTerm: from.Term,
+		TargetTerm: to.Term, Source: from.Master, Target: to.Master, Phase: Copying,
+		Created: a.Created,
+	})
+	return ""
+}
+
+func (a BeginAll) apply(e *entry) string {
+	before := e.Migrations
+	for _, b := range a.List {
+		if r := b.apply(e); r != "" {
+			e.Migrations = before
+			return r
+		}
+	}
+	return ""
+}
+
+// Ranges returns the slots as CLUSTER MIGRATION STATUS writes them: "0-9 12-12".
+func (m *Migration) Ranges() string { return Ranges(m.Slots.Ranges()) }
+
+// Ranges writes ranges as Migration.Ranges does.
+func Ranges(list []slot.Range) string {
+	var b strings.Builder
+	for i, r := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%d-%d", r.First, r.Last)
+	}
+	return b.String()
+}
+
+// Over reports whether the migration has ended.
+func (m *Migration) Over() bool { return m.Phase != Copying && m.Phase != Closed }
+
+// Migration returns the migration with the id, nil if there is none.
+func (s *State) Migration(id string) *Migration {
+	for _, m := range s.Migrations {
+		if m.ID == id {
+			return m
+		}
+	}
+	return nil
+}
+
+// SlotMigrates returns the refusal of CLUSTER SETSLOT for a slot that a migration moves: into the
+// node's shard, or out of it.
+func SlotMigrates(in bool) string {
+	if in {
+		return "ERR Slot import in progress."
+	}
+	return "ERR Slot export in progress."
+}
+
+// migrating reports whether a migration is under way that moves the slot.
+func (s *State) migrating(i int) bool {
+	return slices.ContainsFunc(s.Migrations, func(m *Migration) bool {
+		return !m.Over() && m.Slots.Has(i)
+	})
+}
+
+// Refusals of Advance when there is nothing left to advance.
+const (
+	errUnknownMigration = "ERR Unknown migration"
+	errMigrationOver    = "ERR The migration has ended: "
+)
+
+// MigrationOver reports whether the refusal of an Advance says that the migration has ended before.
+func MigrationOver(refusal string) bool {
+	return refusal == errUnknownMigration || strings.HasPrefix(refusal, errMigrationOver)
+}
+
+func (a Advance) apply(e *entry) string {
+	i, m := 0, (*Migration)(nil)
+	for i, m = range e.Migrations {
+		if m.ID == a.ID {
+			break
+		}
+	}
+	switch {
+	case m == nil || m.ID != a.ID:
+		return errUnknownMigration
+	case m.Phase == a.Phase:
+		return ""
+	case m.Over():
+		return errMigrationOver + string(m.Phase)
+	case a.Phase == Closed && m.Phase == Copying:
+		m = e.editMigration(i)
+		m.Phase, m.Paused = Closed, a.At
+		e.editShard(m.From).Closing.Union(&m.Slots)
+	case a.Phase == Done && m.Phase == Closed:
+		e.finish(i, a.At)
+	case a.Phase == Failed || a.Phase == Cancelled:
+		e.end(i, a.Phase, a.Message, a.At)
+		e.trimMigrations()
+	default:
+		return "ERR The migration is in phase " + string(m.Phase)
+	}
+	return ""
+}
+
+// finish gives the slots of a closed migration to its destination.
+func (e *entry) finish(i int, at int64) {
+	m := e.editMigration(i)
+	m.Phase, m.Ended = Done, at
+	from := e.editShard(m.From)
+	from.Slots.Subtract(&m.Slots)
+	from.Closing.Subtract(&m.Slots)
+	to := e.editShard(m.To)
+	to.Slots.Union(&m.Slots)
+	e.raise(to)
+	for s := range e.Marks {
+		if m.Slots.Has(s) {
+			delete(e.Marks, s)
+		}
+	}
+	e.trimMigrations()
+}
+
+// end ends a migration under way without having moved anything.
+func (e *entry) end(i int, phase Phase, why string, at int64) {
+	m := e.editMigration(i)
+	if m.Phase == Closed {
+		e.editShard(m.From).Closing.Subtract(&m.Slots)
+	}
+	m.Phase, m.Message, m.Ended = phase, why, at
+}
+
+// endMigrations lets those migrations fail that are under way and chosen.
+func (e *entry) endMigrations(choose func(*Migration) bool, why string) {
+	for i, m := range e.Migrations {
+		if !m.Over() && choose(m) {
+			e.end(i, Failed, why, 0)
+		}
+	}
+	e.trimMigrations()
+}
+
+// trimMigrations drops the oldest that have ended.
+func (e *entry) trimMigrations() {
+	over := 0
+	for _, m := range e.Migrations {
+		if m.Over() {
+			over++
+		}
+	}
+	var kept []*Migration
+	for _, m := range e.Migrations {
+		if m.Over() && over > keepMigrations {
+			over--
+			continue
+		}
+		kept = append(kept, m)
+	}
+	e.Migrations = kept
+}

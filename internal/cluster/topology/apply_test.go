@@ -1,0 +1,252 @@
+package topology
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/slot"
+)
+
+// log applies entries to a cluster of three masters and a replica of the first. Node i is in shard
+// i, node 3 in shard 0, and shard i owns the slots from 100*i to 100*i+9.
+type log struct {
+	*testing.T
+	*State
+}
+
+func newLog(t *testing.T) *log {
+	l := &log{t, start(t)}
+	for i := 1; i < 4; i++ {
+		l.ok(Admit{Node: nodeID(i), Shard: shardID(i)})
+	}
+	l.ok(Replicate{Node: nodeID(3), Master: nodeID(0)})
+	for i := range 3 {
+		l.ok(AddSlots{nodeID(i), slots(100*i, 100*i+9)})
+	}
+	return l
+}
+
+func slots(first, last int) slot.Set { return slot.SetOf(slot.Range{First: first, Last: last}) }
+
+func (l *log) apply(a Action) string {
+	refusal := l.Apply(l.Index+1, Op{By: nodeID(0), Do: a})
+	require.NoError(l, l.Check())
+	return refusal
+}
+
+func (l *log) ok(a Action) {
+	l.Helper()
+	require.Empty(l, l.apply(a))
+}
+
+func (l *log) refused(want string, a Action) {
+	l.Helper()
+	require.Equal(l, want, l.apply(a))
+}
+
+func (l *log) shard(i int) *Shard { return l.Shards[shardID(i)] }
+
+// TestRefusals holds the refusals that Redis has against its words.
+func TestRefusals(t *testing.T) {
+	l := newLog(t)
+	stranger := nodeID(77)
+	for _, c := range []struct {
+		want string
+		do   Action
+	}{
+		{"ERR Slot 5 is already busy", AddSlots{nodeID(1), slots(5, 6)}},
+		{"ERR Slot 100 is already busy", Admit{Node: stranger, Shard: shardID(9),
+			Slots: slots(90, 100)}},
+		{"ERR Slot 10 is already unassigned", DelSlots{Node: nodeID(0), Slots: slots(9, 10)}},
+		{"ERR Unknown node " + string(stranger), Forget{stranger}},
+		{"ERR I tried hard but I can't forget myself...", Forget{nodeID(0)}},
+		{"ERR Can't replicate myself", Replicate{Node: nodeID(2), Master: nodeID(2)}},
+		{"ERR Unknown node " + string(stranger), Replicate{Node: nodeID(2), Master: stranger}},
+		{"ERR I can only replicate a master, not a replica.",
+			Replicate{Node: nodeID(2), Master: nodeID(3)}},
+		{"ERR To set a master the node must be empty and without assigned slots.",
+			Replicate{Node: nodeID(2), Master: nodeID(0)}},
+		{"ERR The user can assign a config epoch only when the node does not know any other node.",
+			SetEpoch{nodeID(0), 7}},
+		{"ERR Please use SETSLOT only with masters.", Unmark{nodeID(3), 5}},
+		{"ERR I'm not the owner of hash slot 100",
+			SetMark{Node: nodeID(0), Slot: 100, Migrating: nodeID(1)}},
+		{"ERR I'm already the owner of hash slot 0",
+			SetMark{Node: nodeID(0), Slot: 0, Importing: nodeID(1)}},
+		{"ERR I don't know about node " + string(stranger),
+			SetMark{Node: nodeID(0), Slot: 0, Migrating: stranger}},
+		{"ERR Target node is not a master",
+			SetMark{Node: nodeID(0), Slot: 0, Migrating: nodeID(3)}},
+		{"ERR Target node is not a master", Move{slots(0, 0), nodeID(3)}},
+		{"ERR Unknown node " + string(stranger), Move{slots(0, 0), stranger}},
+		{"ERR Invalid or out of range slot",
+			SetMark{Node: nodeID(0), Slot: -1, Migrating: nodeID(1)}},
+		{"ERR Invalid port 65536", Tell{nodeID(0), About{Address: Address{Port: 65536}}}},
+		{`ERR Invalid text "a b" about a node`, Tell{nodeID(0), About{Name: "a b"}}},
+	} {
+		l.refused(c.want, c.do)
+	}
+	by := Op{By: nodeID(3), Do: Forget{nodeID(0)}}
+	require.Equal(t, "ERR Can't forget my master!", l.Apply(l.Index+1, by))
+	by.By = stranger
+	require.Equal(t, errNotMember, l.Apply(l.Index+1, by))
+}
+
+// TestMoveSlot moves a slot that is closed first, as CLUSTER SETSLOT NODE does.
+func TestMoveSlot(t *testing.T) {
+	l := newLog(t)
+	l.ok(SetMark{Node: nodeID(1), Slot: 5, Importing: nodeID(0)})
+	l.ok(SetMark{Node: nodeID(0), Slot: 5, Migrating: nodeID(1)})
+	move := Op{Do: Move{slots(5, 5), nodeID(1)}}
+	l.refused("ERR Slot 5 is not ready to be moved. Try again", move.Do)
+	before := l.Before(move)
+	require.Len(t, before, 1)
+	l.ok(before[0].Do)
+	require.Equal(t, l.Index, l.Revoked)
+	require.Empty(t, l.Before(move))
+	require.Equal(t, slots(5, 5), l.Loose(shardID(0)))
+	epoch := l.Epoch
+	l.ok(move.Do)
+	require.Equal(t, shardID(1), l.Owner(5).ID)
+	require.Equal(t, epoch+1, l.shard(1).Epoch)
+	require.Empty(t, l.Marks)
+	l.ok(move.Do) // redis-cli sends it to all masters
+	require.Equal(t, epoch+1, l.Epoch)
+}
+
+// TestFailover replaces a master. Its migrations fail, its closed slots open, and only a replica in
+// sync may follow where writes wait for replicas.
+func TestFailover(t *testing.T) {
+	l := newLog(t)
+	l.ok(SetInSync{Shard: shardID(0), Term: 1, Confirm: 1, Seen: l.Index})
+	l.ok(Begin{ID: id("cc", 1), Slots: slots(0, 1), From: shardID(0), To: shardID(1)})
+	l.ok(Begin{ID: id("cc", 2), Slots: slots(200, 201), From: shardID(2), To: shardID(0)})
+	l.ok(Advance{ID: id("cc", 2), Phase: Closed})
+	l.ok(Close{shardID(0), 1, slots(5, 5)})
+	l.refused(errNoMaster, Vacate{shardID(0), 2})
+	l.ok(Vacate{shardID(0), 1})
+	require.True(t, l.shard(2).Closing.Empty())
+	require.Equal(t, Failed, l.Migrations[0].Phase)
+	require.Equal(t, Failed, l.Migrations[1].Phase)
+	l.refused(errNoMaster, Vacate{shardID(0), 1})
+	replica := []NodeID{nodeID(3)}
+	l.refused(errNoMaster, SetInSync{Shard: shardID(0), Term: 1, InSync: replica, Seen: l.Index})
+	l.refused("ERR Node "+string(nodeID(3))+" may lack writes that were acknowledged",
+		Promote{Shard: shardID(0), Term: 1, Node: nodeID(3)})
+	l.ok(Promote{Shard: shardID(0), Term: 1, Node: nodeID(0)}) // it was only slow
+	require.EqualValues(t, 2, l.shard(0).Term)
+	l.ok(SetInSync{Shard: shardID(0), Term: 2, Confirm: 1, InSync: replica, Seen: l.Index})
+	l.ok(Vacate{shardID(0), 2})
+	l.ok(Promote{Shard: shardID(0), Term: 2, Node: nodeID(3)})
+	require.Equal(t, nodeID(3), l.shard(0).Master)
+	require.Empty(t, l.shard(0).InSync)
+	l.refused(errNoMaster, Promote{Shard: shardID(0), Term: 2, Node: nodeID(3)})
+	require.Equal(t, l.Epoch, l.shard(0).Epoch)
+}
+
+// TestMigration moves slots as a whole.
+func TestMigration(t *testing.T) {
+	l := newLog(t)
+	m := Begin{ID: id("cc", 1), Slots: slots(2, 3), From: shardID(0), To: shardID(1)}
+	l.ok(m)
+	l.refused("ERR Migration "+m.ID+" exists already", m)
+	again := m
+	again.ID = id("cc", 2)
+	l.refused("ERR Slot 2 is being migrated already", again)
+	l.refused("ERR The migration is in phase copying", Advance{ID: m.ID, Phase: Done})
+	l.ok(Advance{ID: m.ID, Phase: Closed})
+	require.Equal(t, slots(2, 3), l.shard(0).Closing)
+	require.Equal(t, slot.Set{}, l.Loose(shardID(0)))
+	l.ok(Open{shardID(0), slots(2, 3)}) // they are not loose
+	require.Equal(t, slots(2, 3), l.shard(0).Closing)
+	l.ok(Advance{ID: m.ID, Phase: Done, At: 5})
+	require.Equal(t, shardID(1), l.Owner(2).ID)
+	l.ok(Advance{ID: m.ID, Phase: Done})
+	l.refused("ERR The migration has ended: done", Advance{ID: m.ID, Phase: Cancelled})
+	again.Slots = slots(0, 0)
+	l.ok(again)
+	l.ok(Advance{ID: again.ID, Phase: Closed})
+	l.ok(DelSlots{Node: nodeID(0), Slots: slots(0, 0)})
+	require.Equal(t, Failed, l.Migration(again.ID).Phase)
+}
+
+// TestMigrations starts several at once, or none.
+func TestMigrations(t *testing.T) {
+	l := newLog(t)
+	one := Begin{ID: id("cc", 1), Slots: slots(2, 3), From: shardID(0), To: shardID(1)}
+	two := Begin{ID: id("cc", 2), Slots: slots(3, 9), From: shardID(0), To: shardID(2)}
+	l.refused("ERR Slot 3 is being migrated already", BeginAll{[]Begin{one, two}})
+	require.Empty(t, l.Migrations)
+	two.Slots, two.Asked = slots(7, 9), "8-9 7-7"
+	l.ok(BeginAll{[]Begin{one, two}})
+	require.Equal(t, "2-3", l.Migrations[0].Ranges())
+	require.Equal(t, "8-9 7-7", l.Migrations[1].Asked)
+	l.refused("ERR Slot export in progress.", SetMark{Node: nodeID(0), Slot: 2,
+		Migrating: nodeID(1)})
+	l.refused("ERR Slot import in progress.", SetMark{Node: nodeID(1), Slot: 3,
+		Importing: nodeID(0)})
+	l.ok(Advance{ID: one.ID, Phase: Closed, At: 7})
+	require.EqualValues(t, 7, l.Migration(one.ID).Paused)
+	l.ok(Advance{ID: one.ID, Phase: Cancelled, At: 9})
+	require.True(t, l.shard(0).Closing.Empty())
+}
+
+// TestForget removes nodes as redis-cli's del-node does: FORGET is sent to all others, and then the
+// replicas get another master.
+func TestForget(t *testing.T) {
+	l := newLog(t)
+	l.ok(Admit{Node: nodeID(4), Shard: shardID(4)})
+	l.ok(Replicate{Node: nodeID(3), Master: nodeID(4)})
+	l.ok(Forget{nodeID(4)})
+	l.ok(Forget{nodeID(4)})
+	require.Empty(t, l.shard(4).Master)
+	require.Equal(t, []NodeID{nodeID(3)}, l.Members(shardID(4)))
+	l.ok(Replicate{Node: nodeID(3), Master: nodeID(1)})
+	require.Nil(t, l.shard(4))
+	require.Contains(t, l.apply(Forget{nodeID(1)}), "is the master of slots")
+	l.ok(SetMark{Node: nodeID(0), Slot: 0, Migrating: nodeID(2)})
+	l.ok(SetMark{Node: nodeID(2), Slot: 0, Importing: nodeID(0)})
+	l.ok(Leave{nodeID(2)}) // alone in its shard
+	require.Nil(t, l.Owner(200))
+	require.Empty(t, l.Marks)
+	l.ok(Leave{nodeID(1)}) // its replica has the data
+	require.Equal(t, shardID(1), l.Owner(100).ID)
+	l.ok(Promote{Shard: shardID(1), Term: 1, Node: nodeID(3)})
+	l.ok(Admit{Node: nodeID(4), Shard: shardID(5), Slots: slots(200, 209), Epoch: l.shard(1).Epoch})
+	require.NotContains(t, l.Forgotten, nodeID(4))
+	require.NotEqual(t, l.shard(1).Epoch, l.shard(5).Epoch)
+}
+
+// TestRequests holds that a request counts once, and one that nobody remembers not at all.
+func TestRequests(t *testing.T) {
+	l := newLog(t)
+	send := func(req uint64) string {
+		return l.Apply(l.Index+1, Op{By: nodeID(1), Req: req, Do: DelSlots{Node: nodeID(1),
+			Slots: slots(100, 100)}})
+	}
+	require.Empty(t, send(10))
+	require.Empty(t, send(10))
+	require.Equal(t, "ERR Slot 100 is already unassigned", send(9)) // it was overtaken
+	for req := uint64(11); req < 11+keepRequests; req++ {
+		require.NotEmpty(t, send(req))
+	}
+	require.Equal(t, errOvertaken, send(10))
+	require.Equal(t, errOvertaken, send(8))
+}
+
+// TestView holds what is derived from a state.
+func TestView(t *testing.T) {
+	l := newLog(t)
+	l.ok(Vacate{shardID(0), 1})
+	v := NewView(l.State)
+	require.Equal(t, nodeID(0), v.Part(9).Head.ID)
+	require.Equal(t, nodeID(3), v.Part(9).Replicas[0].ID)
+	require.Nil(t, v.Part(10))
+	require.Equal(t, v.Part(100), v.PartOf(nodeID(1)))
+	require.Nil(t, v.PartOf(nodeID(7)))
+	require.Equal(t, Master, v.RoleOf(v.List[0]))
+	require.Equal(t, Replica, v.RoleOf(v.List[3]))
+	require.Equal(t, 30, v.Assigned())
+	require.Equal(t, 3, v.Size())
+}

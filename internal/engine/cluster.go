@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"godwit/internal/cluster/topology"
+	"godwit/internal/slot"
+	"godwit/internal/spec"
+)
+
+// ClusterNode is this server as a member of its cluster. All methods are called with the executor
+// held, and done is called on it, later.
+type ClusterNode interface {
+	// Propose hands an entry to the log that all nodes share. refusal is the error reply, "" once
+	// the entry has been applied here.
+	Propose(op topology.Op, done func(refusal string))
+	// Meet joins this node's cluster with that of another node, which listens for clients at port
+	// and for nodes at bus (CLUSTER MEET).
+	Meet(host string, port, bus int, done func(refusal string))
+	// Reset makes this node leave its cluster and begin one of its own, with hard under a new id
+	// (CLUSTER RESET).
+	Reset(hard bool, done func(refusal string))
+	// Failover wants this node, a replica, to become the master of its shard (CLUSTER FAILOVER).
+	// done is called when that is taken up; the promotion comes later, or does not.
+	Failover(mode FailoverMode, done func(refusal string))
+	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
+	// costs an atomic read.
+	Lease() int64
+	// Boot counts the starts of this node, as topology.Node.Boot does. The node's own topology may
+	// not know of the last one yet.
+	Boot() uint64
+	// Hears reports whether this node hears of a majority: it has a leader that has spoken to it
+	// within the node timeout. It costs an atomic read.
+	Hears() bool
+	// Broadcast sends a message of pub/sub to other nodes: to all of them, or for a shard channel
+	// to those of the shard. They deliver it with DeliverMessage.
+	Broadcast(kind MessageKind, channel, message []byte)
+	// Facts returns what CLUSTER INFO and LINKS tell beside the topology.
+	Facts() ClusterFacts
+}
+
+// FailoverMode is the option of CLUSTER FAILOVER.
+type FailoverMode uint8
+
+// The modes: without one the master holds its clients until the replica has everything. Force is
+// for a master that cannot be reached. Takeover also promotes a replica that is not in sync.
+const (
+	FailoverGraceful FailoverMode = iota
+	FailoverForce
+	FailoverTakeover
+)
+
+// MessageKind says to whom a message of pub/sub goes.
+type MessageKind uint8
+
+// The kinds: PUBLISH and SPUBLISH.
+const (
+	MessageToAll MessageKind = iota
+	MessageToShard
+)
+
+// ClusterFacts is what the runtime of the cluster knows beside the topology.
+type ClusterFacts struct {
+	Raft  RaftFacts
+	Links []LinkFacts
+	// Sent and Received count messages between nodes by their kind, as "ping".
+	Sent, Received map[string]int64
+	// Offsets are places in the replication streams of their shards, for nodes of which the
+	// runtime knows.
+	Offsets map[topology.NodeID]int64
+	// LimitExceeded counts links that were closed for cluster-link-sendbuf-limit.
+	LimitExceeded int64
+}
+
+// RaftFacts is where the node is in the Raft group.
+type RaftFacts struct {
+	Role                     string // leader, follower, candidate or learner
+	Term                     uint64
+	Leader                   topology.NodeID // "" if none is known
+	First, Commit, Applied   uint64          // indexes of entries
+	Voters, Learners         []topology.NodeID
+	LogEntries, SnapshotSize int64
+}
+
+// LinkFacts is one connection between this node and another.
+type LinkFacts struct {
+	To       bool // this node has opened it
+	Node     topology.NodeID
+	Created  int64 // unix ms
+	Heard    int64 // unix ms when the other node was last heard on any link, 0: never
+	Readable bool
+	Writable bool
+	Queued   int64 // bytes that wait to be sent
+	Buffer   int64 // bytes allocated for them
+}
+
+// clustering is the state of a node of a cluster. on never changes after the start.
+type clustering struct {
+	on    bool
+	state *topology.State // nil until the first is installed
+	cut   bool            // the node does not hear of a majority
+	down  bool            // as CLUSTER INFO says
+	refs  []spec.KeyRef   // scratch
+	clusterView
+}
+
+// clusterView is what a topology is to this node.
+type clusterView struct {
+	view  *topology.View  // nil like the state
+	self  *topology.Node  // nil while the node is no member of the state
+	shard *topology.Shard // of self
+	role  topology.Role   // of self; a replica while the shard has no master
+	// plain holds the slots of which this node serves everything without a second look.
+	plain slot.Set
+}
+
+// ClusterEnabled reports whether the server is a node of a cluster.
+func (e *Engine) ClusterEnabled() bool { return e.cluster.on }
+
+// Topology returns the installed topology, nil if there is none yet. It must not be changed.
+func (e *Engine) Topology() *topology.State { return e.cluster.state }
+
+// ClusterView returns the view of the installed topology, nil if there is none yet.
+func (e *Engine) ClusterView() *topology.View { return e.cluster.view }
+
+// Self returns this node as the installed topology knows it, nil if it does not.
+func (e *Engine) Self() *topology.Node { return e.cluster.self }
+
+// SelfShard returns the shard of this node, nil if there is none.
+func (e *Engine) SelfShard() *topology.Shard { return e.cluster.shard }
+
+// SlotOwner returns the shard that owns a slot, nil if none does.
+func (e *Engine) SlotOwner(i int) *topology.Shard {
+	if p := e.cluster.part(i); p != nil {
+		return p.Shard
+	}
+	return nil
+}
+
+// leads reports whether the node is the master of its shard.
+func (v *clusterView) leads() bool { return v.role == topology.Master }
+
+// ownSlots returns the slots of the node's shard.
+func (v *clusterView) ownSlots() slot.Set {
+	if v.shard == nil {
+		return slot.Set{}
+	}
+	return v.shard.Slots
+}
+
+// part returns the shard that owns a slot, with its nodes, nil if none does.
+func (v *clusterView) part(i int) *topology.Part {
+	if v.view == nil {
+		return nil
+	}
+	return v.view.Part(i)
+}
+
+// compute makes the view of a state for a node.
+func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
+	*v = clusterView{view: topology.NewView(s), self: s.Nodes[self], role: topology.Replica}
+	if v.self == nil {
+		return
+	}
+	if v.shard = s.Shards[v.self.Shard]; v.shard.Master == self {
+		v.role = topology.Master
+	}
+}

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"slices"
+
+	"godwit/internal/cluster/topology"
+)
+
+const (
+	syncRetryMs = 100  // between two attempts to change the in-sync set
+	syncGap     = 1000 // ms between two turns of the cron that tell of a long command, or a stop
+)
+
+// keepInSync asks for the change of the in-sync set that is due.
+func (e *Engine) keepInSync() {
+	s, sh := &e.inSync, e.cluster.shard
+	if !e.cluster.leads() || e.shard.term != sh.Term || s.asking || e.Steady() < s.retryAt {
+		return
+	}
+	need := int(e.Cfg.MinReplicasToAck)
+	next := s.plan(syncPlan{set: sh.InSync, belongs: e.cluster.replicates, need: need,
+		now: e.Steady(), patience: e.cluster.nodeTimeout() / 2})
+	if !s.failed && sh.Confirm == need && slices.Equal(sh.InSync, next) {
+		return
+	}
+	s.ask(next)
+	e.noteConfirmed() // those that are new count from now on
+	op := topology.Op{By: e.cluster.self.ID, Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
+		Confirm: need, InSync: next, Seen: e.cluster.state.Index}}
+	term := sh.Term
+	e.Cluster.Propose(op, func(refusal string) {
+		if e.shard.term != term {
+			return
+		}
+		s.answered(refusal == "")
+		if refusal != "" {
+			s.retryAt = e.Steady() + syncRetryMs
+			e.Log.Verbose("The in-sync set is not changed: %s", refusal)
+			return
+		}
+		e.Log.Notice("In sync with this master: %d replicas, of which %d confirm each write",
+			len(next), need)
+		e.noteConfirmed()
+		e.releaseConfirmed()
+	})
+}
+
+// inSyncCron is called several times a second.
+func (e *Engine) inSyncCron() {
+	s := &e.inSync
+	now := e.Steady()
+	if s.cronAt != 0 && now-s.cronAt > syncGap {
+		s.resume(now)
+	}
+	s.cronAt = now
+	if !e.confirm.on && len(s.members) == 0 && (e.cluster.shard == nil ||
+		e.cluster.shard.Confirm == 0) {
+		return
+	}
+	e.noteInSync()
+	e.keepInSync()
+	last := int64(0)
+	if f := &e.confirm; f.waiting() {
+		last = f.queue[len(f.queue)-1].offset
+	}
+	if s.await(last) {
+		e.repl.replicas.ask = true
+	}
+}
