@@ -85,3 +85,6 @@ func (e *Engine) FollowStream() *backlog.Reader {
 	r, _ := e.repl.replicas.backlog.Open(e.Feed.Offset())
 	return r
 }
+
+// KillMasterLink ends the link to the master.
+func (e *Engine) KillMasterLink() { e.Kill(e.repl.master.client) }

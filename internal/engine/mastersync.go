@@ -184,7 +184,7 @@ func (a *LinkAttempt) leave() {
 	e.dropReplicas()
 	e.dropBacklog()
 	a.master.cached = false
-	e.shard.term = 0
+	e.shard.term, e.shard.coming = 0, 0
 }
 
 // clear empties the databases for the master's data set.

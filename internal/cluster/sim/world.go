@@ -24,8 +24,10 @@ type Options struct {
 	Confirm int           // min-replicas-to-ack, -1: 0
 	Chaos   time.Duration // how long faults last
 	Debug   core.Debug    // rules to break
-	Verbose bool          // keep the trace
-	Calm    bool          // replicas ask their masters rarely: the cluster alone is measured
+	// LastingLinks breaks one: masters keep the links of replicas from one term to the next.
+	LastingLinks bool
+	Verbose      bool // keep the trace
+	Calm         bool // replicas ask their masters rarely: the cluster alone is measured
 }
 
 // World is one run.
@@ -41,6 +43,7 @@ type World struct {
 	trace  []string
 	writes uint32 // the last write's number
 	uids   uint32
+	conns  uint64 // the last link's number
 	check  checker
 	// failure ends the run.
 	failure string
@@ -231,6 +234,9 @@ func (w *World) run() {
 	w.heal()
 	if w.failure == "" {
 		w.recovers()
+	}
+	if w.failure == "" {
+		w.obeys()
 	}
 }
 
