@@ -100,8 +100,15 @@ func (e *Engine) leaseRefuses(cl *Client, flags spec.Flag) bool {
 		return false
 	}
 	if e.leaseLasts() {
-		cl.Leased = true
+		cl.leasing = true
 		return false
 	}
 	return e.Steady() >= e.lease.holds // before that, the pause holds it
+}
+
+// noteLeased marks the reply of the client's command, which has run: what it has added to W.Buf
+// behind at. A command that waits has none yet, and a reply that is held is looked at when it goes.
+func (c *Client) noteLeased(at int) {
+	c.leasing = false
+	c.Leased = c.Leased || len(c.W.Buf) > at || c.W.Staged > 0
 }
