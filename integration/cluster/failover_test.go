@@ -186,35 +186,3 @@ func firstAccepted(c *client.Client, tag string) time.Time {
 		time.Sleep(time.Millisecond)
 	}
 }
-
-// TestFailoverOnRequest has a replica take over from a master that is well. Clients are redirected,
-// and nothing else.
-func TestFailoverOnRequest(t *testing.T) {
-	each(t, func(t *testing.T, k testserver.Kind) {
-		takesLong(t)
-		c := startCluster(t, k, false)
-		old, next := c.Master(2), c.Replica(2)
-		tag := tagOf(t, c, 2)
-		w := startWriters(t, c, tag)
-		for range 2 {
-			w.more(t, 100)
-			v, err := next.Do("CLUSTER", "FAILOVER")
-			require.NoError(t, err)
-			require.Equal(t, "OK", v.Text())
-			require.NoError(t, c.WaitOwner(slotOf(tag), next, c.Nodes...))
-			require.NoError(t, c.WaitReady())
-			w.more(t, 100)
-			old, next = next, old
-		}
-		w.end()
-		for _, a := range w.answers {
-			if promises(k) {
-				require.NoError(t, a.err)
-			}
-		}
-		require.Empty(t, w.lost(t))
-		v, err := c.Master(0).Do("CLUSTER", "FAILOVER")
-		require.NoError(t, err)
-		require.Equal(t, "ERR You should send CLUSTER FAILOVER to a replica", v.Text())
-	})
-}
