@@ -49,9 +49,8 @@ func TestStrays(t *testing.T) {
 			v, err := replica.Do("CLUSTER", "FAILOVER")
 			require.NoError(t, err)
 			require.Equal(t, "OK", v.Text())
-			require.NoError(t, c.WaitView("of the mind that it is a master", func(v testserver.View) bool {
-				return v.Find(replica.ID).Has("master")
-			}, c.Nodes...))
+			promoted := func(v testserver.View) bool { return v.Find(replica.ID).Has("master") }
+			require.NoError(t, c.WaitView("of the mind that it is promoted", promoted, c.Nodes...))
 			require.NoError(t, c.WaitReady())
 		}
 		p.resume(t)
