@@ -106,6 +106,8 @@ func (a SetMark) apply(e *entry) string {
 		return "ERR I'm not the owner of hash slot " + strconv.Itoa(a.Slot)
 	case a.Importing != "" && sh.Slots.Has(a.Slot):
 		return "ERR I'm already the owner of hash slot " + strconv.Itoa(a.Slot)
+	case e.migrating(a.Slot):
+		return SlotMigrates(a.Importing != "")
 	case e.Nodes[other] == nil:
 		return "ERR I don't know about node " + string(other)
 	case e.mastered(other) == nil:

@@ -141,8 +141,11 @@ const (
 type Migration struct {
 	ID    string   `json:"id"` // 40 hexadecimal digits
 	Slots slot.Set `json:"slots"`
-	From  ShardID  `json:"from"`
-	To    ShardID  `json:"to"`
+	// Asked is Slots as ranges in the words of who began it, if these differ from Ranges. Tools
+	// look for their own words.
+	Asked string  `json:"asked,omitempty"`
+	From  ShardID `json:"from"`
+	To    ShardID `json:"to"`
 	// SourceTerm and TargetTerm are those of the shards at its beginning: it fails with either
 	// master.
 	SourceTerm uint64 `json:"source_term"`
@@ -153,6 +156,7 @@ type Migration struct {
 	Phase   Phase  `json:"phase"`
 	Message string `json:"message,omitempty"` // why it has ended
 	Created int64  `json:"created"`           // unix ms, by the proposer's clock
+	Paused  int64  `json:"paused,omitempty"`  // unix ms when it closed, by the source's clock
 	Ended   int64  `json:"ended,omitempty"`   // unix ms, by that of who ended it; 0: by Apply
 }
 
