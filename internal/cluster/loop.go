@@ -13,7 +13,7 @@ import (
 // tickParts is how often within a node timeout core.Node sees the clock, at least.
 const tickParts = 80
 
-// burst is how many messages the loop takes before it looks at the clock again.
+// burst is how many messages the loop takes in a row.
 const burst = 64
 
 // run is the loop.
@@ -57,10 +57,12 @@ func (r *Runtime) receive(from bus.Peer, kind bus.Kind, data []byte) {
 	}
 }
 
-// take hands messages to the node: m, and what has come meanwhile.
+// take hands messages to the node: m, and what has come meanwhile. The clock is read when a message
+// is there, because the one before it may have waited for the disk: the leader counts leases from
+// when a ping came, which must not be before it was sent.
 func (r *Runtime) take(m received) {
-	now := r.o.Now()
 	for range burst {
+		now := r.o.Now()
 		r.learn(now, m.from.Local)
 		if m.from.Node == string(r.status.Load().Leader) {
 			r.heard = now
@@ -69,6 +71,7 @@ func (r *Runtime) take(m received) {
 			r.log.Verbose("Message of cluster node %s at %s: %s", m.from.Node, m.from.Addr, err)
 			r.bus.Cut(m.from.Node)
 		}
+		r.settle()
 		select {
 		case m = <-r.inbox:
 		default:
@@ -83,9 +86,8 @@ func (r *Runtime) obey() {
 	list := r.commands
 	r.commands = nil
 	r.mu.Unlock()
-	now := r.o.Now()
 	for _, f := range list {
-		f(now)
+		f(r.o.Now())
 	}
 }
 

@@ -35,6 +35,7 @@ type Debug struct {
 	EndlessLease   bool // a lease, once given, does not end
 	NoReadIndex    bool // the leader grants leases without asking a majority whether it leads
 	NoLeaseWait    bool // grants do not wait for the leases of others
+	LateLease      bool // a lease may be of a state from before the last revocation
 	EarlyGrant     bool // a grant is proposed before the revocation has been applied
 	IgnoreConfirm  bool // promotions look at no in-sync set
 	ForgetsRestart bool // a start of a node is no entry

@@ -217,12 +217,18 @@ func (l *leader) answer(n *Node, through passed) {
 	}
 }
 
-// grants reports whether the node that sent the ping gets a lease.
+// grants reports whether the node that sent the ping gets a lease. It must have installed the last
+// revocation: others may have been granted what that has taken from it, and while it is busy its
+// leases would keep everybody waiting. It pings anew when it has.
 func (l *leader) grants(n *Node, id topology.NodeID, p *ping) bool {
 	if !p.wants || !l.ready(n) || l.revoke > n.applied() {
 		return false
 	}
 	node, sh := n.state.Nodes[id], n.state.ShardOf(id)
+	if peer := l.peers[id]; peer == nil || peer.raft != p.raft ||
+		peer.applied < n.state.Revoked && !n.cfg.Debug.LateLease {
+		return false
+	}
 	return node != nil && node.Raft == p.raft && sh.Master == id &&
 		(p.local.Whole || l.forlorn(n, sh, id)) &&
 		(node.Boot == p.boot || n.cfg.Debug.ForgetsRestart)

@@ -21,7 +21,8 @@ const (
 )
 
 // Node is one node. Its methods must not be called from more than one goroutine at a time. Time
-// must not run backwards from one call to the next.
+// must not run backwards from one call to the next, and must have been read after there was
+// something to call for: after a frame came, for Receive. Leases rely on that.
 type Node struct {
 	cfg   Config
 	meta  meta

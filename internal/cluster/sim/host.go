@@ -1,7 +1,11 @@
 package sim
 
 import (
+	"encoding/binary"
 	"fmt"
+
+	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
 
 	"godwit/internal/cluster/core"
 	"godwit/internal/cluster/topology"
@@ -182,10 +186,25 @@ func (h *host) drain() {
 	}
 }
 
+// heartbeat reports whether a frame is a heartbeat of raft.
+func heartbeat(b []byte) bool {
+	if b[0] != 1 {
+		return false
+	}
+	n, k := binary.Uvarint(b[1:])
+	b = b[1+k+int(n):] // the kind and the cluster
+	for range 3 {      // from, to, length
+		_, k = binary.Uvarint(b)
+		b = b[k:]
+	}
+	m := new(raftpb.Message)
+	return proto.Unmarshal(b, m) == nil && m.GetType() == raftpb.MsgHeartbeat
+}
+
 func (h *host) send(m core.Message) {
 	h.w.mix('m', m.Data)
 	to := h.w.net.find(m.To, m.At)
-	if to == nil {
+	if to == nil || h.w.net.mute && heartbeat(m.Data) {
 		return
 	}
 	h.w.net.sent++

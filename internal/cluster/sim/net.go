@@ -16,6 +16,7 @@ type network struct {
 	slow     float64       // how often a message takes much longer
 	sent     int           // messages
 	bytes    map[*host]int // of their senders
+	mute     bool          // heartbeats of raft are lost
 }
 
 func (n *network) init(w *World) {
