@@ -63,21 +63,18 @@ type ClusterFacts struct {
 	Links []LinkFacts
 	// Sent and Received count messages between nodes by their kind, as "ping".
 	Sent, Received map[string]int64
-	// Offsets are places in the replication streams of their shards, for nodes of which the
-	// runtime knows.
-	Offsets map[topology.NodeID]int64
 	// LimitExceeded counts links that were closed for cluster-link-sendbuf-limit.
 	LimitExceeded int64
 }
 
 // RaftFacts is where the node is in the Raft group.
 type RaftFacts struct {
-	Role                     string // leader, follower, candidate or learner
-	Term                     uint64
-	Leader                   topology.NodeID // "" if none is known
-	First, Commit, Applied   uint64          // indexes of entries
-	Voters, Learners         []topology.NodeID
-	LogEntries, SnapshotSize int64
+	Role            string // leader, follower, candidate or learner
+	Term            uint64
+	Leader          topology.NodeID // "" if none is known
+	Commit, Applied uint64          // indexes of entries
+	Voters          []topology.NodeID
+	LogEntries      int64
 }
 
 // LinkFacts is one connection between this node and another.
