@@ -14,7 +14,9 @@ type shardRole struct {
 	data topology.ShardID
 	// leads says that the node is the shard's master in the term, or was until it was revoked.
 	leads bool
-	term  uint64 // of the master from which the data came, 0: of none
+	// revoked says that writes have begun to wait because the shard has no master.
+	revoked bool
+	term    uint64 // of the master from which the data came, 0: of none
 	// begin is the offset at which that master's term began. A replica that is not there yet has
 	// what the master of an earlier term had: the term is coming, the data is of the one before.
 	begin  int64

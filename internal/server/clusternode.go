@@ -1,6 +1,8 @@
 package server
 
 import (
+	"time"
+
 	"godwit/internal/cluster"
 	"godwit/internal/cluster/core"
 	"godwit/internal/cluster/topology"
@@ -24,9 +26,10 @@ func (n clusterNode) Meet(host string, port, bus int, done func(refusal string))
 
 // Failover implements engine.ClusterNode.
 func (n clusterNode) Failover(mode engine.FailoverMode, done func(refusal string)) {
+	limit := time.Duration(n.eng.Cfg.Cluster.FailoverTimeout) * time.Millisecond
 	n.node.Failover(map[engine.FailoverMode]core.FailoverMode{
 		engine.FailoverGraceful: core.Graceful, engine.FailoverForce: core.Force,
-		engine.FailoverTakeover: core.Takeover}[mode], done)
+		engine.FailoverTakeover: core.Takeover}[mode], limit, done)
 }
 
 // Reset makes the node leave its cluster (CLUSTER RESET), and with hard forget its id.

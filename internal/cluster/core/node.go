@@ -142,11 +142,11 @@ func (n *Node) Meet(now Time, at topology.Address, done func(refusal string)) {
 	}
 }
 
-// Failover wants this replica to be promoted. done is called when the leader has taken the wish
-// or refused it; the promotion comes later, or does not.
-func (n *Node) Failover(now Time, mode FailoverMode, done func(refusal string)) {
+// Failover wants this replica to be promoted within a time, in ns. done is called when the leader
+// has taken the wish or refused it; the promotion comes later, or does not.
+func (n *Node) Failover(now Time, mode FailoverMode, limit Time, done func(refusal string)) {
 	if !n.refuse(now, done) {
-		n.failover(mode, done)
+		n.failover(mode, limit, done)
 		n.settle()
 	}
 }

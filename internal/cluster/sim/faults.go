@@ -167,7 +167,7 @@ func (w *World) obeys() {
 			continue
 		}
 		refusal, _ := w.do(h, 3*Timeout, func(done func(string)) {
-			h.node.Failover(h.clock(), core.Graceful, done)
+			h.node.Failover(h.clock(), core.Graceful, 2*int64(Timeout), done)
 		})
 		w.note("failover on %v: %q", h, refusal)
 		if w.runUntil(3*Timeout, func() bool { return h.server.shard() != nil }) {
