@@ -248,9 +248,11 @@ func (c *goConn) collect() {
 	c.settle()
 	c.stir()
 	cl := c.cl
-	if len(cl.W.Buf) > 0 {
+	if len(cl.W.Buf) > 0 || !c.staged.empty() {
 		c.srv.eng.Commit()
-		c.srv.checkLease(cl)
+		if !c.srv.checkLease(cl) {
+			c.staged.drop()
+		}
 	}
 	b := cl.W.Buf
 	cl.W.Buf, cl.W.Staged = nil, 0
