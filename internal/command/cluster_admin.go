@@ -149,15 +149,8 @@ func replicateNoOne(c *engine.Ctx, me topology.NodeID) {
 		return
 	}
 	shard := topology.ShardID(c.E.NewClusterID())
-	propose(c, topology.Replicate{Node: me, Shard: shard}, leftEmpty)
-}
-
-// leftEmpty replies after a change that leaves this node without data.
-func leftEmpty(c *engine.Ctx, refusal string) {
-	if refusal == "" {
-		c.E.EmptyData()
-	}
-	okOrRefusal(c, refusal)
+	e, do := c.E, topology.Replicate{Node: me, Shard: shard}
+	c.Await(0, e.LeavingShard(func(done func(string)) { e.Propose(do, done) }), okOrRefusal)
 }
 
 // keys returns the number of keys in all databases.
@@ -194,15 +187,15 @@ func clusterResetCmd(c *engine.Ctx) {
 		c.Err(engine.ErrSyntax)
 		return
 	}
-	done := okOrRefusal
+	node := c.E.Cluster
+	start := func(done func(string)) { node.Reset(hard, done) }
 	if c.E.IsReplica() {
-		done = leftEmpty
+		start = c.E.LeavingShard(start)
 	} else if keys(c.E) > 0 {
 		c.Err("ERR CLUSTER RESET can't be called with master nodes containing keys")
 		return
 	}
-	node := c.E.Cluster
-	c.Await(0, func(decided func(string)) { node.Reset(hard, decided) }, done)
+	c.Await(0, start, okOrRefusal)
 }
 
 func clusterFailoverCmd(c *engine.Ctx) {

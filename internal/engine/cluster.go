@@ -96,6 +96,8 @@ type clustering struct {
 	cut   bool            // the node does not hear of a majority
 	down  bool            // as CLUSTER INFO says
 	refs  []spec.KeyRef   // scratch
+	// leaving is the shard whose replica this node does not want to be any more.
+	leaving topology.ShardID
 	clusterView
 }
 
