@@ -41,17 +41,20 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, begin int64, refusal
 	return v.shard.Term, e.shard.begin, ""
 }
 
-// outdated notes that there is a later master of the shard than this node knows.
+// outdated notes that there is a later master of the shard than this node knows, as a replica says.
+// One that waits for this node to learn of it comes back and says so again.
 func (e *Engine) outdated(p Peer) {
-	if e.cluster.leads() {
+	l := &e.lease
+	known := l.staleOf == p.Shard && l.stale >= p.Term && e.Steady() < l.staleUntil
+	if !known && e.cluster.leads() {
 		e.Log.Warning("Replica %.40s knows a later master of the shard (term %d, here %d): "+
 			"nothing is confirmed until this node knows it too", p.Node, p.Term,
 			e.cluster.shard.Term)
 	}
-	if e.lease.staleOf != p.Shard {
-		e.lease.stale, e.lease.staleOf = 0, p.Shard
+	if l.staleOf != p.Shard || e.Steady() >= l.staleUntil {
+		l.stale, l.staleOf = 0, p.Shard
 	}
-	e.lease.stale = max(e.lease.stale, p.Term)
+	l.stale, l.staleUntil = max(l.stale, p.Term), e.Steady()+e.cluster.nodeTimeout()
 }
 
 // peerLeft returns why a replica that has named itself cannot have the stream any more, "" if it

@@ -74,6 +74,11 @@ func TestPeers(t *testing.T) {
 	require.False(t, m.e.LeaseHeld(), "there is a later master")
 	m.turn()
 	require.Contains(t, m.do(m.c, "set a 1"), "CLUSTERDOWN")
+	m.say(m.client(), 1, 1<<60)
+	require.False(t, m.e.LeaseHeld())
+	m.pass(5100)
+	require.True(t, m.e.LeaseHeld(), "nobody says so any more")
+	m.say(m.client(), 1, 2)
 	sh := m.shard().ID
 	m.apply(topology.Vacate{Shard: sh, Term: 1})
 	m.apply(topology.Promote{Shard: sh, Term: 1, Node: nodeID(0)})
@@ -96,4 +101,57 @@ func TestFailoverOfReplica(t *testing.T) {
 	require.Contains(t, ask(engine.FailoverGraceful), "use CLUSTER FAILOVER FORCE")
 	require.Empty(t, ask(engine.FailoverForce))
 	require.Equal(t, []engine.FailoverMode{engine.FailoverForce}, m.failover)
+}
+
+// TestHeldWhileVacant has a master that was revoked hold its clients: for CLUSTER FAILOVER as long
+// as that may take, and each time anew.
+func TestHeldWhileVacant(t *testing.T) {
+	m := newMember(t, 2, nil)
+	revoke := func(hold int64) *engine.Client {
+		c, sh := m.client(), m.shard()
+		m.apply(topology.Vacate{Shard: sh.ID, Term: sh.Term, Hold: hold})
+		m.install()
+		m.turn()
+		require.Equal(t, "(postponed)", m.do(c, "set a 1"))
+		return c
+	}
+	c := revoke(20_000)
+	m.pass(20_000)
+	m.install()
+	require.Equal(t, "(postponed)", m.do(c, "set a 1"))
+	m.pass(6000)
+	require.Equal(t, "-CLUSTERDOWN The cluster is down", m.do(c, "set a 1"))
+	m.install()
+	require.Equal(t, "-CLUSTERDOWN The cluster is down", m.do(c, "set a 1"))
+
+	m.lease = 0
+	m.apply(topology.Promote{Shard: m.shard().ID, Term: 1, Node: nodeID(0)})
+	m.install()
+	m.pass(6000)
+	require.Contains(t, m.do(c, "set a 1"), "CLUSTERDOWN", "the first lease has not come")
+	c = revoke(0)
+	m.pass(5100)
+	require.Contains(t, m.do(c, "set a 1"), "CLUSTERDOWN")
+}
+
+// TestLeavingWithoutClient has a replica leave its shard when the client that wants it is gone. The
+// keys stay with the shard all the same.
+func TestLeavingWithoutClient(t *testing.T) {
+	m := newMember(t, 2, nil)
+	require.Equal(t, "+OK", m.do(m.c, "set a 1"))
+	sh := m.shard().ID
+	m.apply(topology.Vacate{Shard: sh, Term: 1})
+	m.apply(topology.Promote{Shard: sh, Term: 1, Node: nodeID(1)})
+	m.install()
+	c := m.client()
+	m.do(c, "cluster replicate no one")
+	m.proposed[0].done("ERR no")
+	m.proposed = nil
+	m.do(c, "cluster replicate no one")
+	m.e.Kill(c)
+	m.turn()
+	require.Equal(t, 1, m.e.KS.DB(0).Len())
+	m.settle()
+	require.False(t, m.e.IsReplica())
+	require.Zero(t, m.e.KS.DB(0).Len())
 }
