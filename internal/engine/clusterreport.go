@@ -69,7 +69,7 @@ func (e *Engine) tooOld(m *Master) bool {
 	if factor == 0 || m.state == LinkConnected || m.downSince == 0 || e.cluster.inSync() {
 		return false
 	}
-	limit := e.Cfg.Cluster.NodeTimeout*factor + e.Cfg.ReplPingPeriod*1000
+	limit := e.cluster.nodeTimeout()*factor + e.Cfg.ReplPingPeriod*1000
 	return e.Steady()-m.downSince > limit
 }
 

@@ -97,6 +97,27 @@ func TestClusterNode(t *testing.T) {
 	})
 }
 
+// TestClusterNodeTimeout sets cluster-node-timeout on one node: the other one says so too.
+func TestClusterNodeTimeout(t *testing.T) {
+	t.Parallel()
+	sa, a, _ := nodeRig(t, "")
+	_, b, port := nodeRig(t, "cluster-node-timeout 7000\n")
+	timeout := func(e *engine.Engine) int64 {
+		return locked(e, func() int64 { return e.Cfg.Cluster.NodeTimeout })
+	}
+	require.Empty(t, meetNode(a, port))
+	require.Eventually(t, func() bool { return timeout(b) == timeout(a) }, 20*time.Second,
+		time.Millisecond)
+	locked(a, func() bool {
+		a.Cfg.Cluster.NodeTimeout = 6000
+		sa.settleCluster()
+		return true
+	})
+	require.Eventually(t, func() bool { return timeout(b) == 6000 }, 20*time.Second,
+		time.Millisecond)
+	require.EqualValues(t, 6000, timeout(a))
+}
+
 // meetNode joins a node with the one whose bus listens on the port. It returns the refusal.
 func meetNode(e *engine.Engine, port int) string {
 	answer := make(chan string, 1)
