@@ -45,7 +45,7 @@ func clusterAdminHandlers() engine.Handlers {
 func inTopology(run func(c *engine.Ctx)) func(c *engine.Ctx) {
 	return inCluster(func(c *engine.Ctx) {
 		if c.E.Self() == nil || c.E.Cluster == nil {
-			c.Err("CLUSTERDOWN The cluster is down")
+			c.Err(engine.ErrClusterDown)
 			return
 		}
 		run(c)
@@ -85,8 +85,7 @@ const errUnknownNode = "ERR Unknown node "
 // surplusArgs replies with the error of subcommands that refuse arguments although their arity lets
 // them through.
 func surplusArgs(c *engine.Ctx) {
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) +
-		"'. Try CLUSTER HELP.")
+	c.Err(errSubcommand(c))
 }
 
 // busOffset is the distance of the bus's port from that for clients, where nobody says otherwise.
@@ -265,6 +264,6 @@ func setVote(c *engine.Ctx, vote topology.Vote) {
 	}
 }
 
-// slotRefused reports whether Redis would have found another slot to blame: it goes by the order of
-// the arguments.
+// slotRefused reports whether a refusal blames a slot. Redis may blame another one, because it goes
+// by the order of the arguments.
 func slotRefused(refusal string) bool { return strings.HasPrefix(refusal, "ERR Slot ") }
