@@ -1,0 +1,237 @@
+package movein
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"godwit/internal/resp/client"
+	"godwit/internal/slot"
+)
+
+// compareCounts compares how many keys each slot has on both sides, in all databases.
+func (m *mover) compareCounts() (keys int64, err error) {
+	for _, p := range m.pairs {
+		for _, db := range m.dbs {
+			n, err := p.compareCounts(db)
+			if err != nil {
+				return 0, err
+			}
+			keys += n
+		}
+	}
+	return keys, nil
+}
+
+func (p *pair) compareCounts(db int) (keys int64, err error) {
+	there, err := p.from.counts(db)
+	if err != nil {
+		return 0, err
+	}
+	here, err := p.to.counts(db)
+	if err != nil {
+		return 0, err
+	}
+	for i := range slot.Count {
+		if there[i] != here[i] {
+			return 0, fmt.Errorf("slot %d has %d keys at %s, but %d at %s", i, there[i], p.from.addr,
+				here[i], p.to.addr)
+		}
+		if there[i] > 0 && !p.slots.Has(i) {
+			return 0, fmt.Errorf("%s has keys in slot %d, which it does not own", p.from.addr, i)
+		}
+		keys += there[i]
+	}
+	return keys, nil
+}
+
+// counts returns how many keys each slot has in a database.
+func (n *node) counts(db int) ([]int64, error) {
+	commands := make([][]any, slot.Count)
+	for i := range commands {
+		commands[i] = []any{"CLUSTER", "COUNTKEYSINSLOT", i}
+	}
+	list, err := n.within(db, commands)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int64, len(list))
+	for i, v := range list {
+		if v.IsError() {
+			return nil, fmt.Errorf("%s: CLUSTER COUNTKEYSINSLOT: %s", n.addr, v.Text())
+		}
+		counts[i] = v.Int
+	}
+	return counts, nil
+}
+
+// within sends commands for a database.
+func (n *node) within(db int, commands [][]any) ([]client.Value, error) {
+	if err := n.dial(); err != nil {
+		return nil, err
+	}
+	if db != 0 {
+		if _, err := n.do("SELECT", db); err != nil {
+			return nil, err
+		}
+		defer func() { _, _ = n.do("SELECT", 0) }() // a lost connection is at 0 again
+	}
+	return n.pipeline(commands)
+}
+
+// compareValues compares some values of each shard, with types and deadlines.
+func (m *mover) compareValues() (total int, err error) {
+	for _, p := range m.pairs {
+		if _, err := p.to.do("READONLY"); err != nil {
+			return total, err
+		}
+		for _, db := range m.dbs {
+			n, err := p.compareValues(db, m.o.Sample)
+			total += n
+			if err != nil {
+				return total, err
+			}
+		}
+	}
+	return total, nil
+}
+
+func (p *pair) compareValues(db, sample int) (int, error) {
+	keys, err := p.sample(db, sample)
+	if err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	var differs string
+	for range 3 { // a deadline may pass between the two
+		there, err := p.from.values(db, keys)
+		if err != nil {
+			return 0, err
+		}
+		here, err := p.to.values(db, keys)
+		if err != nil {
+			return 0, err
+		}
+		if slices.Equal(there, here) {
+			return len(keys), nil
+		}
+		i := 0
+		for there[i] == here[i] {
+			i++
+		}
+		differs = fmt.Sprintf("key %q differs: %.200s at %s, %.200s at %s", keys[i], there[i],
+			p.from.addr, here[i], p.to.addr)
+	}
+	return 0, fmt.Errorf("%s", differs)
+}
+
+// sample returns keys of a shard, from slots all over it.
+func (p *pair) sample(db, most int) (keys []string, err error) {
+	counts, err := p.from.counts(db)
+	if err != nil {
+		return nil, err
+	}
+	var full []int
+	for i, n := range counts {
+		if n > 0 {
+			full = append(full, i)
+		}
+	}
+	if len(full) == 0 || most == 0 {
+		return nil, nil
+	}
+	per := (most + len(full) - 1) / len(full)
+	step := max(len(full)/most, 1)
+	var commands [][]any
+	for i := 0; i < len(full); i += step {
+		commands = append(commands, []any{"CLUSTER", "GETKEYSINSLOT", full[i], per})
+	}
+	list, err := p.from.within(db, commands)
+	for _, v := range list {
+		keys = append(keys, v.Strings()...)
+	}
+	return keys[:min(len(keys), most)], err
+}
+
+// longest is how many elements, or bytes of a string, are compared. Of longer values the length is.
+const longest = 10_000
+
+// readers say how a value of each type is measured and read, and whether its elements have no
+// order.
+var readers = map[string]struct {
+	length, read []any
+	unordered    bool
+	pairs        bool // elements come in twos
+}{
+	"string": {[]any{"STRLEN"}, []any{"GET"}, false, false},
+	"list":   {[]any{"LLEN"}, []any{"LRANGE", 0, -1}, false, false},
+	"set":    {[]any{"SCARD"}, []any{"SMEMBERS"}, true, false},
+	"hash":   {[]any{"HLEN"}, []any{"HGETALL"}, true, true},
+	"zset":   {[]any{"ZCARD"}, []any{"ZRANGE", 0, -1, "WITHSCORES"}, false, false},
+	"stream": {[]any{"XLEN"}, []any{"XRANGE", "-", "+"}, false, false},
+}
+
+// on puts a key behind the command's name.
+func on(command []any, key string) []any {
+	return append([]any{command[0], key}, command[1:]...)
+}
+
+// values returns a text for each key, the same for the same value on any server.
+func (n *node) values(db int, keys []string) ([]string, error) {
+	var commands [][]any
+	for _, key := range keys {
+		commands = append(commands, []any{"TYPE", key}, []any{"PEXPIRETIME", key})
+	}
+	heads, err := n.within(db, commands)
+	if err != nil {
+		return nil, err
+	}
+	texts, commands := make([]string, len(keys)), nil
+	for i, key := range keys {
+		kind := heads[2*i].Text()
+		texts[i] = kind + " " + heads[2*i+1].Text()
+		if r, known := readers[kind]; known {
+			commands = append(commands, on(r.length, key))
+		} else {
+			commands = append(commands, []any{"TYPE", key})
+		}
+	}
+	lengths, err := n.within(db, commands)
+	if err != nil {
+		return nil, err
+	}
+	var which []int
+	commands = nil
+	for i, key := range keys {
+		texts[i] += " " + lengths[i].Text()
+		if r, known := readers[heads[2*i].Text()]; known && lengths[i].Int <= longest {
+			which, commands = append(which, i), append(commands, on(r.read, key))
+		}
+	}
+	list, err := n.within(db, commands)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range list {
+		i := which[k]
+		texts[i] += " " + plain(v, heads[2*i].Text())
+	}
+	return texts, nil
+}
+
+// plain returns a text for a reply.
+func plain(v client.Value, kind string) string {
+	r := readers[kind]
+	if !r.unordered {
+		return v.String()
+	}
+	list := v.Strings()
+	if r.pairs {
+		var twos []string
+		for i := 0; i+1 < len(list); i += 2 {
+			twos = append(twos, fmt.Sprintf("%q %q", list[i], list[i+1]))
+		}
+		list = twos
+	}
+	slices.Sort(list)
+	return strings.Join(list, "\n")
+}
