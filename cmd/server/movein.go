@@ -47,6 +47,10 @@ func moveIn(args []string) int {
 	o := movein.Options{Hold: 15 * time.Second, Patience: time.Minute, Sample: 1000, Out: os.Stdout}
 	o.From.Password, o.To.Password = os.Getenv("MOVE_IN_FROM_PASS"), os.Getenv("MOVE_IN_TO_PASS")
 	cfg := config.Default()
+	if len(args) == 1 && args[0] == "--help" {
+		fmt.Print(moveInUsage)
+		return 0
+	}
 	cancel, ok := moveInArgs(args, &o, cfg)
 	if !ok {
 		fmt.Fprint(os.Stderr, moveInUsage)

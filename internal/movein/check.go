@@ -21,9 +21,9 @@ type shard struct {
 // pair is a shard of the source, and the master of the target that gets it.
 type pair struct {
 	slots    slot.Set
-	from     *node // master of the shard
-	to       *node // master of the target
-	replicas int   // of to
+	from     *node   // master of the shard
+	to       *node   // master of the target
+	replicas []*node // of to
 	follows  bool
 	taken    bool // to may own the slots
 }
@@ -65,7 +65,12 @@ func (m *mover) check() error {
 	if err != nil {
 		return err
 	}
-	return m.probeFence()
+	all, err := m.from.all()
+	if err != nil {
+		return err
+	}
+	m.findFences(all)
+	return errors.Join(m.fenced(), m.noMigrations())
 }
 
 // sourceShards returns the shards of the source in the order of their slots. It is an error if they
@@ -121,7 +126,7 @@ func (m *mover) sourceMaster(s shard, list []shard) error {
 			return fmt.Errorf("source: slot %d is being moved, says %s", i, n.addr)
 		}
 	}
-	return n.noMigrations()
+	return nil
 }
 
 // clusterInfo returns the fields of CLUSTER INFO.
@@ -136,7 +141,17 @@ func (n *node) clusterInfo() (map[string]string, error) {
 	return fields, err
 }
 
-// noMigrations returns an error if slots are being moved as a whole, by a server that can do that.
+// noMigrations returns an error if the source moves slots as a whole.
+func (m *mover) noMigrations() error {
+	for _, p := range m.pairs {
+		if err := p.from.noMigrations(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noMigrations asks a server that may be able to do that.
 func (n *node) noMigrations() error {
 	for _, command := range [][]any{{"CLUSTER", "GETSLOTMIGRATIONS"},
 		{"CLUSTER", "MIGRATION", "STATUS", "ALL"}} {
@@ -190,22 +205,22 @@ func (m *mover) sourceKeys(shards []shard) (total int64, err error) {
 
 // targetMasters returns the lines of the target's masters with their replicas that work: those with
 // the most replicas first, then in the order of their slots.
-func (m *mover) targetMasters() (masters []nodes.Line, replicas map[string]int, err error) {
+func (m *mover) targetMasters() (masters []nodes.Line, replicas map[string][]*node, err error) {
 	v, err := m.to.view()
 	if err != nil {
 		return nil, nil, err
 	}
-	replicas = map[string]int{}
+	replicas = map[string][]*node{}
 	for _, l := range v {
 		switch {
 		case l.Has("slave") && !down(&l):
-			replicas[l.Master]++
+			replicas[l.Master] = append(replicas[l.Master], m.to.node(l.Addr))
 		case l.Has("master"):
 			masters = append(masters, l)
 		}
 	}
 	slices.SortStableFunc(masters, func(a, b nodes.Line) int {
-		return cmp.Or(replicas[b.ID]-replicas[a.ID], lowest(&a.Slots)-lowest(&b.Slots),
+		return cmp.Or(len(replicas[b.ID])-len(replicas[a.ID]), lowest(&a.Slots)-lowest(&b.Slots),
 			strings.Compare(a.Addr, b.Addr))
 	})
 	return masters, replicas, nil

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"godwit/internal/slot"
@@ -177,7 +175,7 @@ func (m *mover) lookAtTarget() (pr progress, err error) {
 		}
 		pr.linked++
 		at := number(info, "slave_repl_offset")
-		pr.lag += p.replicas - inStep(info, at-near)
+		pr.lag += p.waiting(at - near)
 		source, err := p.from.info("replication")
 		if err != nil {
 			continue // its shard will tell
@@ -187,20 +185,14 @@ func (m *mover) lookAtTarget() (pr progress, err error) {
 	return pr, nil
 }
 
-// inStep returns how many replicas INFO names that have the stream up to an offset.
-func inStep(info map[string]string, offset int64) (n int) {
-	for i := 0; ; i++ {
-		text, ok := info["slave"+strconv.Itoa(i)]
-		if !ok {
-			return n
-		}
-		fields := map[string]string{}
-		for f := range strings.SplitSeq(text, ",") {
-			name, value, _ := strings.Cut(f, "=")
-			fields[name] = value
-		}
-		if fields["state"] == "online" && number(fields, "offset") >= offset {
+// waiting returns how many replicas of the pair's master do not have the stream up to an offset.
+func (p *pair) waiting(offset int64) (n int) {
+	for _, r := range p.replicas {
+		info, err := r.info("replication")
+		if err != nil || info["master_link_status"] != "up" ||
+			number(info, "slave_repl_offset") < offset {
 			n++
 		}
 	}
+	return n
 }

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -120,6 +121,7 @@ func Cancel(o Options) error {
 	}
 	if list, err := m.from.all(); err == nil {
 		m.findFences(list)
+		m.holds = slices.ContainsFunc(m.fences, func(f *fence) bool { return f.raised })
 	} else {
 		m.say("the source does not answer: %s", err)
 	}
