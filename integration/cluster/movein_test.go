@@ -19,8 +19,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestMoveIn moves a cluster of Redis, and one of Valkey, in while clients write, as docs/cluster.md
-// says. The source fails over on the way. Every increment that was acknowledged is there once, and
+// TestMoveIn moves a cluster of Redis, and one of Valkey, in while clients write, as
+// docs/cluster.md says. The source fails over on the way. Every increment that was acknowledged is there once, and
 // so are values of all kinds.
 func TestMoveIn(t *testing.T) {
 	takesLong(t)

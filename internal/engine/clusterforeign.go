@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	"godwit/internal/object"
 	"godwit/internal/slot"
@@ -43,7 +43,7 @@ func (e *Engine) endsFollowed(c *Ctx) bool {
 		return false
 	}
 	name := c.Cmd.FullName()
-	if strings.HasPrefix(name, "cluster|") && name != "cluster|flushslot" {
+	if c.Cmd.Is(spec.AwaitsCluster) {
 		e.endFollowed("The other cluster changes its slots (" + name + ")")
 		return true
 	}
@@ -95,7 +95,7 @@ func (e *Engine) foreignKeys() error {
 			var why string
 			db.SlotKeys(i, 1, func(x object.Entry) { why = foreignKey(x.Key(), "snapshot") })
 			e.endFollowed(why)
-			return fmt.Errorf("%s", why)
+			return errors.New(why)
 		}
 	}
 	return nil

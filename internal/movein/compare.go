@@ -1,6 +1,7 @@
 package movein
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,8 +35,8 @@ func (p *pair) compareCounts(db int) (keys int64, err error) {
 	}
 	for i := range slot.Count {
 		if there[i] != here[i] {
-			return 0, fmt.Errorf("slot %d has %d keys at %s, but %d at %s", i, there[i], p.from.addr,
-				here[i], p.to.addr)
+			return 0, fmt.Errorf("slot %d has %d keys at %s, but %d at %s", i, there[i],
+				p.from.addr, here[i], p.to.addr)
 		}
 		if there[i] > 0 && !p.slots.Has(i) {
 			return 0, fmt.Errorf("%s has keys in slot %d, which it does not own", p.from.addr, i)
@@ -121,7 +122,7 @@ func (p *pair) compareValues(db, sample int) (int, error) {
 		differs = fmt.Sprintf("key %q differs: %.200s at %s, %.200s at %s", keys[i], there[i],
 			p.from.addr, here[i], p.to.addr)
 	}
-	return 0, fmt.Errorf("%s", differs)
+	return 0, errors.New(differs)
 }
 
 // sample returns keys of a shard, from slots all over it.

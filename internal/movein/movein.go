@@ -81,7 +81,8 @@ func newMover(o Options) *mover {
 
 // say writes a line.
 func (m *mover) say(format string, args ...any) {
-	fmt.Fprintf(m.o.Out, "%7.1fs  %s\n", time.Since(m.began).Seconds(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(m.o.Out, "%7.1fs  %s\n", time.Since(m.began).Seconds(),
+		fmt.Sprintf(format, args...))
 }
 
 // Run moves the source into the target. An error other than ErrLeft says why that has failed, and
