@@ -17,7 +17,7 @@ import (
 	"godwit/internal/server"
 )
 
-const moveInUsage = `Usage: godwit-server --move-in SOURCE TARGET [--cutover | --cancel] [option ...]
+const moveInUsage = `Usage: godwit-server --move-in SOURCE TARGET [--cutover|--cancel] [option ...]
 
 SOURCE is the host:port of a node of a cluster of Redis or Valkey, TARGET that of a node of a
 cluster of Godwit that is empty. Each shard of the source gets a master of the target, which follows

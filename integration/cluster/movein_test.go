@@ -20,8 +20,8 @@ import (
 )
 
 // TestMoveIn moves a cluster of Redis, and one of Valkey, in while clients write, as
-// docs/cluster.md says. The source fails over on the way. Every increment that was acknowledged is there once, and
-// so are values of all kinds.
+// docs/cluster.md says. The source fails over on the way. Every increment that was acknowledged is
+// there once, and so are values of all kinds.
 func TestMoveIn(t *testing.T) {
 	takesLong(t)
 	for _, k := range []testserver.Kind{testserver.Redis8, testserver.Valkey9} {
