@@ -36,7 +36,7 @@ writes.
                             certificate and authorities for TLS
        --hold SECONDS       how long writers of the source may wait, 15 unless set
        --patience SECONDS   how long something may be wrong before all is undone, 60 unless set
-       --sample N           keys of each shard whose values are compared, 1000 unless set
+       --sample N           keys of each shard whose values are compared, 300 unless set
 
 Without --cutover it shows how far the target is until it is interrupted, and the target goes on.
 The exit code is 0 if what was asked for has been done.
@@ -44,7 +44,7 @@ The exit code is 0 if what was asked for has been done.
 
 // moveIn moves a cluster in. It returns the exit code.
 func moveIn(args []string) int {
-	o := movein.Options{Hold: 15 * time.Second, Patience: time.Minute, Sample: 1000, Out: os.Stdout}
+	o := movein.Options{Hold: 15 * time.Second, Patience: time.Minute, Sample: 300, Out: os.Stdout}
 	o.From.Password, o.To.Password = os.Getenv("MOVE_IN_FROM_PASS"), os.Getenv("MOVE_IN_TO_PASS")
 	cfg := config.Default()
 	if len(args) == 1 && args[0] == "--help" {

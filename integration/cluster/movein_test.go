@@ -60,11 +60,11 @@ type moving struct {
 }
 
 func newMoving(t *testing.T, k testserver.Kind, replicas int, args ...string) *moving {
-	start := func(k testserver.Kind, args ...string) *testserver.Cluster {
+	start := func(k testserver.Kind, spares int, args ...string) *testserver.Cluster {
 		return testserver.RunCluster(t, testserver.ClusterOptions{Kind: k, Masters: 3,
-			Replicas: replicas, Timeout: 5 * time.Second, Args: args})
+			Replicas: replicas, Spares: spares, Timeout: 5 * time.Second, Args: args})
 	}
-	return &moving{start(k), start(testserver.Godwit, args...)}
+	return &moving{start(k, 0), start(testserver.Godwit, 1-replicas, args...)}
 }
 
 // say sends a command that is answered OK.

@@ -93,7 +93,7 @@ func (w *moving) dies(t *testing.T) {
 	}
 	r := w.start(t, "--patience", "5")
 	r.wait(t, "in step: 3 shards")
-	for _, n := range w.to.Nodes { // who writes is sent away, who reads is served
+	for _, n := range w.masters() { // who writes is sent away, who reads is served
 		v, err := n.Do("FLUSHALL")
 		require.NoError(t, err)
 		require.Contains(t, v.Text(), "READONLY")
@@ -105,11 +105,9 @@ func (w *moving) dies(t *testing.T) {
 	r.stop(t)
 	out, ok := w.run(t, "--cancel")
 	require.True(t, ok, out)
-	for i, n := range w.to.Nodes { // another run does not know what they had
-		w.say(t, n, append([]any{"CLUSTER", "ADDSLOTSRANGE"}, i*slot.Count/3,
-			(i+1)*slot.Count/3-1)...)
-	}
+	w.giveBack(t)
 	w.untouched(t)
+	w.late(t)
 
 	r = w.start(t, "--patience", "2")
 	r.wait(t, "in step: 3 shards")
@@ -117,6 +115,39 @@ func (w *moving) dies(t *testing.T) {
 	r.failed(t)
 	require.Contains(t, r.said(), "undone")
 	w.untouched(t)
+}
+
+// masters returns the masters of the target.
+func (w *moving) masters() []*testserver.Node { return w.to.Nodes[:3] }
+
+// giveBack gives the target's masters the slots that they had: only the run that has taken them
+// knows which.
+func (w *moving) giveBack(t *testing.T) {
+	t.Helper()
+	for i, n := range w.masters() {
+		w.say(t, n, "CLUSTER", "ADDSLOTSRANGE", i*slot.Count/3, (i+1)*slot.Count/3-1)
+	}
+}
+
+// late has the last step of a move fail, when writers of the source wait already: another node of
+// the target has one of the slots.
+func (w *moving) late(t *testing.T) {
+	r := w.start(t)
+	r.wait(t, "in step: 3 shards")
+	r.stop(t)
+	spare := w.to.Nodes[3]
+	host, port := spare.HostPort()
+	w.say(t, w.to.Nodes[0], "CLUSTER", "MEET", host, port)
+	w.say(t, spare, "CLUSTER", "ADDSLOTS", slot.Count-1)
+	out, ok := w.run(t, "--cutover")
+	require.False(t, ok)
+	require.Contains(t, out, "Slot 16383 is already busy")
+	require.Contains(t, out, "undone")
+	w.say(t, spare, "CLUSTER", "FLUSHSLOTS")
+	w.giveBack(t)
+	w.untouched(t)
+	client := connect(t, w.from, nil)
+	require.NoError(t, client.Set(t.Context(), "k7", 7, 0).Err())
 }
 
 // reads reads a key of the target while it follows.
@@ -143,7 +174,7 @@ func (w *moving) reads(t *testing.T, key string) {
 // untouched makes sure that the target is as it was, and that the source takes writes.
 func (w *moving) untouched(t *testing.T) {
 	t.Helper()
-	for i, n := range w.to.Nodes {
+	for i, n := range w.masters() {
 		v, err := n.Do("DBSIZE")
 		require.NoError(t, err)
 		require.Zero(t, v.Int)

@@ -5,65 +5,108 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
+	"godwit/internal/crash"
 	"godwit/internal/resp/client"
 	"godwit/internal/slot"
 )
 
-// compareCounts compares how many keys each slot has on both sides, in all databases.
-func (m *mover) compareCounts() (keys int64, err error) {
-	for _, p := range m.pairs {
-		for _, db := range m.dbs {
-			n, err := p.compareCounts(db)
-			if err != nil {
-				return 0, err
-			}
-			keys += n
-		}
-	}
-	return keys, nil
+// compared is what was compared of a shard.
+type compared struct {
+	keys   int64
+	values int
+	err    error
 }
 
-func (p *pair) compareCounts(db int) (keys int64, err error) {
-	there, err := p.from.counts(db)
-	if err != nil {
-		return 0, err
+// compareAll compares all shards at once: how many keys each slot has in each database, and some
+// values.
+func (m *mover) compareAll() (total compared) {
+	each := make([]compared, len(m.pairs))
+	var wait sync.WaitGroup
+	for i, p := range m.pairs {
+		wait.Go(func() {
+			defer crash.Guard("comparing a shard")()
+			each[i] = p.compare(m.dbs, m.o.Sample)
+		})
 	}
-	here, err := p.to.counts(db)
-	if err != nil {
-		return 0, err
+	wait.Wait()
+	for _, c := range each {
+		total.keys += c.keys
+		total.values += c.values
+		total.err = errors.Join(total.err, c.err)
 	}
-	for i := range slot.Count {
-		if there[i] != here[i] {
-			return 0, fmt.Errorf("slot %d has %d keys at %s, but %d at %s", i, there[i],
-				p.from.addr, here[i], p.to.addr)
-		}
-		if there[i] > 0 && !p.slots.Has(i) {
-			return 0, fmt.Errorf("%s has keys in slot %d, which it does not own", p.from.addr, i)
-		}
-		keys += there[i]
-	}
-	return keys, nil
+	return total
 }
 
-// counts returns how many keys each slot has in a database.
-func (n *node) counts(db int) ([]int64, error) {
-	commands := make([][]any, slot.Count)
-	for i := range commands {
-		commands[i] = []any{"CLUSTER", "COUNTKEYSINSLOT", i}
+func (p *pair) compare(dbs []int, sample int) (c compared) {
+	if _, c.err = p.to.do("READONLY"); c.err != nil { // nobody owns the slots yet
+		return c
 	}
-	list, err := n.within(db, commands)
+	for _, db := range dbs {
+		counts, err := p.compareCounts(db)
+		if err != nil {
+			c.err = err
+			return c
+		}
+		for _, n := range counts {
+			c.keys += n
+		}
+		n, err := p.compareValues(db, sample, counts)
+		c.values += n
+		if err != nil {
+			c.err = err
+			return c
+		}
+	}
+	return c
+}
+
+// compareCounts returns how many keys each slot has in a database. It is an error if the two sides
+// differ, or if the source has keys in other slots.
+func (p *pair) compareCounts(db int) (map[int]int64, error) {
+	there, all, err := p.from.counts(db, &p.slots)
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]int64, len(list))
+	here, _, err := p.to.counts(db, &p.slots)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range there {
+		if here[i] != n {
+			return nil, fmt.Errorf("slot %d has %d keys at %s, but %d at %s", i, n, p.from.addr,
+				here[i], p.to.addr)
+		}
+		all -= n
+	}
+	if all != 0 {
+		return nil, fmt.Errorf("%s has keys in slots that it does not own", p.from.addr)
+	}
+	return there, nil
+}
+
+// counts returns how many keys each of the slots has in a database, and how many there are in all.
+func (n *node) counts(db int, slots *slot.Set) (counts map[int]int64, all int64, err error) {
+	commands := [][]any{{"DBSIZE"}}
+	slots.Each(func(i int) bool {
+		commands = append(commands, []any{"CLUSTER", "COUNTKEYSINSLOT", i})
+		return true
+	})
+	list, err := n.within(db, commands)
+	if err != nil {
+		return nil, 0, err
+	}
+	counts = map[int]int64{}
 	for i, v := range list {
 		if v.IsError() {
-			return nil, fmt.Errorf("%s: CLUSTER COUNTKEYSINSLOT: %s", n.addr, v.Text())
+			return nil, 0, fmt.Errorf("%s: %v: %s", n.addr, commands[i][0], v.Text())
 		}
-		counts[i] = v.Int
+		if i > 0 {
+			counts[commands[i][2].(int)] = v.Int
+		}
 	}
-	return counts, nil
+	return counts, list[0].Int, nil
 }
 
 // within sends commands for a database.
@@ -80,25 +123,9 @@ func (n *node) within(db int, commands [][]any) ([]client.Value, error) {
 	return n.pipeline(commands)
 }
 
-// compareValues compares some values of each shard, with types and deadlines.
-func (m *mover) compareValues() (total int, err error) {
-	for _, p := range m.pairs {
-		if _, err := p.to.do("READONLY"); err != nil {
-			return total, err
-		}
-		for _, db := range m.dbs {
-			n, err := p.compareValues(db, m.o.Sample)
-			total += n
-			if err != nil {
-				return total, err
-			}
-		}
-	}
-	return total, nil
-}
-
-func (p *pair) compareValues(db, sample int) (int, error) {
-	keys, err := p.sample(db, sample)
+// compareValues compares some values, with types and deadlines. counts has the keys of each slot.
+func (p *pair) compareValues(db, sample int, counts map[int]int64) (int, error) {
+	keys, err := p.sample(db, sample, counts)
 	if err != nil || len(keys) == 0 {
 		return 0, err
 	}
@@ -126,17 +153,14 @@ func (p *pair) compareValues(db, sample int) (int, error) {
 }
 
 // sample returns keys of a shard, from slots all over it.
-func (p *pair) sample(db, most int) (keys []string, err error) {
-	counts, err := p.from.counts(db)
-	if err != nil {
-		return nil, err
-	}
+func (p *pair) sample(db, most int, counts map[int]int64) (keys []string, err error) {
 	var full []int
 	for i, n := range counts {
 		if n > 0 {
 			full = append(full, i)
 		}
 	}
+	slices.Sort(full)
 	if len(full) == 0 || most == 0 {
 		return nil, nil
 	}
@@ -154,7 +178,7 @@ func (p *pair) sample(db, most int) (keys []string, err error) {
 }
 
 // longest is how many elements, or bytes of a string, are compared. Of longer values the length is.
-const longest = 10_000
+const longest = 1000
 
 // readers say how a value of each type is measured and read, and whether its elements have no
 // order.

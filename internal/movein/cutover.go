@@ -50,18 +50,20 @@ func (m *mover) compare(end time.Time) error {
 		}
 	}
 	m.say("the target has all that was written")
-	keys, err := m.compareCounts()
-	if err != nil {
-		return err
-	}
-	m.say("%d keys in %d slots, the same numbers on both sides", keys, slot.Count)
-	values, err := m.compareValues()
-	if err != nil {
-		return err
-	}
-	m.say("%d values compared, equal", values)
 	shards, err := m.sourceShards()
 	if err != nil {
+		return err
+	}
+	if _, err := m.sourceKeys(shards); err != nil { // there may be more databases now
+		return err
+	}
+	c := m.compareAll()
+	if c.err != nil {
+		return c.err
+	}
+	m.say("%d keys in %d slots, the same numbers on both sides", c.keys, slot.Count)
+	m.say("%d values compared, equal", c.values)
+	if shards, err = m.sourceShards(); err != nil { // no failover meanwhile
 		return err
 	}
 	for _, p := range m.pairs {
