@@ -100,56 +100,62 @@ func world() fake {
 	return f
 }
 
-// TestCheck looks at clusters that cannot be moved, and at one that can.
+// checks are clusters that cannot be moved, and some that can: what is different about them, and a
+// part of the error.
+var checks = map[string]struct {
+	change func(f fake)
+	want   string
+}{
+	"good": {func(fake) {}, ""},
+	"slots without an owner": {func(f fake) {
+		for _, a := range []string{"a:1", "b:1"} {
+			f[a]["CLUSTER NODES"] = strings.Replace(f[a]["CLUSTER NODES"], "8191", "8189", 1)
+		}
+	}, "2 slots have no owner: 8190-8191"},
+	"a slot that moves": {func(f fake) {
+		f["b:1"]["CLUSTER NODES"] = strings.Replace(f["b:1"]["CLUSTER NODES"], "16383",
+			"16383 [9000->-a]", 1)
+	}, "slot 9000 is being moved"},
+	"slots that move as a whole": {func(f fake) {
+		f["b:1"]["CLUSTER GETSLOTMIGRATIONS"] = "**name x state exporting"
+	}, "slots are being moved"},
+	"slots that have moved as a whole": {func(f fake) {
+		f["b:1"]["CLUSTER GETSLOTMIGRATIONS"] = "**name x state success"
+	}, ""},
+	"nodes of different minds": {func(f fake) {
+		f["b:1"]["CLUSTER NODES"] = strings.NewReplacer("8191", "8190", "8192", "8191").
+			Replace(f["b:1"]["CLUSTER NODES"])
+	}, "do not agree"},
+	"a cluster that is down": {func(f fake) {
+		f["b:1"]["CLUSTER INFO"] = "cluster_state:fail\r\n"
+	}, "the cluster is down"},
+	"a master that has failed": {func(f fake) {
+		f["a:1"]["CLUSTER NODES"] = strings.Replace(f["a:1"]["CLUSTER NODES"], "1 master",
+			"1 master,fail", 1)
+	}, "the master at b:1 has failed"},
+	"nothing to stop writes with": {func(f fake) {
+		delete(f["b:1"], "CONFIG GET min-replicas-to-write")
+	}, "b:1 cannot be told to refuse writes"},
+	"too few masters": {func(f fake) {
+		f["x:1"]["CLUSTER NODES"], _, _ = strings.Cut(f["x:1"]["CLUSTER NODES"], "y y:1")
+	}, "it has 1 masters, but each of the 2 shards needs one"},
+	"keys": {func(f fake) {
+		f["y:1"]["INFO keyspace"] = "db0:keys=1,expires=0\r\n"
+	}, "the master at y:1 has keys"},
+	"functions": {func(f fake) {
+		f["y:1"]["FUNCTION LIST"] = "*lib"
+	}, "libraries of functions"},
+	"another server": {func(f fake) {
+		f["y:1"]["INFO server"] = "redis_version:8.0.6\r\n"
+	}, "is not Godwit"},
+	"another move": {func(f fake) {
+		f["y:1"]["INFO replication"] = "follow_slots:7\r\nmaster_host:a\r\nmaster_port:1\r\n"
+	}, "none follows the shard with slots 0-8191"},
+}
+
+// TestCheck looks at them.
 func TestCheck(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(f fake)
-		want   string
-	}{
-		"good": {func(fake) {}, ""},
-		"slots without an owner": {func(f fake) {
-			for _, a := range []string{"a:1", "b:1"} {
-				f[a]["CLUSTER NODES"] = strings.Replace(f[a]["CLUSTER NODES"], "8191", "8189", 1)
-			}
-		}, "2 slots have no owner: 8190-8191"},
-		"a slot that moves": {func(f fake) {
-			f["b:1"]["CLUSTER NODES"] = strings.Replace(f["b:1"]["CLUSTER NODES"], "16383",
-				"16383 [9000->-a]", 1)
-		}, "slot 9000 is being moved"},
-		"slots that move as a whole": {func(f fake) {
-			f["b:1"]["CLUSTER GETSLOTMIGRATIONS"] = "**name x state exporting"
-		}, "slots are being moved"},
-		"slots that have moved as a whole": {func(f fake) {
-			f["b:1"]["CLUSTER GETSLOTMIGRATIONS"] = "**name x state success"
-		}, ""},
-		"nodes of different minds": {func(f fake) {
-			f["b:1"]["CLUSTER NODES"] = strings.NewReplacer("8191", "8190", "8192", "8191").
-				Replace(f["b:1"]["CLUSTER NODES"])
-		}, "do not agree"},
-		"a cluster that is down": {func(f fake) {
-			f["b:1"]["CLUSTER INFO"] = "cluster_state:fail\r\n"
-		}, "the cluster is down"},
-		"a master that has failed": {func(f fake) {
-			f["a:1"]["CLUSTER NODES"] = strings.Replace(f["a:1"]["CLUSTER NODES"], "1 master",
-				"1 master,fail", 1)
-		}, "the master at b:1 has failed"},
-		"nothing to stop writes with": {func(f fake) {
-			delete(f["b:1"], "CONFIG GET min-replicas-to-write")
-		}, "b:1 cannot be told to refuse writes"},
-		"too few masters": {func(f fake) {
-			f["x:1"]["CLUSTER NODES"], _, _ = strings.Cut(f["x:1"]["CLUSTER NODES"], "y y:1")
-		}, "it has 1 masters, but each of the 2 shards needs one"},
-		"keys": {func(f fake) {
-			f["y:1"]["INFO keyspace"] = "db0:keys=1,expires=0\r\n"
-		}, "the master at y:1 has keys"},
-		"functions": {func(f fake) { f["y:1"]["FUNCTION LIST"] = "*lib" }, "libraries of functions"},
-		"another server": {func(f fake) {
-			f["y:1"]["INFO server"] = "redis_version:8.0.6\r\n"
-		}, "is not Godwit"},
-		"another move": {func(f fake) {
-			f["y:1"]["INFO replication"] = "follow_slots:7\r\nmaster_host:a\r\nmaster_port:1\r\n"
-		}, "none follows the shard with slots 0-8191"},
-	} {
+	for name, c := range checks {
 		t.Run(name, func(t *testing.T) {
 			f := world()
 			c.change(f)
