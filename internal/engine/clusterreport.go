@@ -56,7 +56,7 @@ func (e *Engine) ClusterReport() ClusterReport {
 	}
 	r := ClusterReport{Role: topology.Master, Shard: e.shard.data, Term: e.shard.term,
 		Offset: e.Feed.Offset(), Whole: e.shard.synced && !e.loading.on}
-	if m := e.repl.master; m != nil {
+	if m := e.repl.master; m != nil && m.followed == nil {
 		r.Role, r.Linked = topology.Replica, m.state == LinkConnected
 		r.Whole = r.Whole && m.cached && !e.tooOld(m)
 	}
@@ -76,7 +76,7 @@ func (e *Engine) tooOld(m *Master) bool {
 // inStep notes that the stream of the shard's master, in a term that began at an offset, goes on
 // where the data set is.
 func (e *Engine) inStep(term uint64, begin int64) {
-	if !e.cluster.on {
+	if !e.cluster.on || e.repl.master.followed != nil {
 		return
 	}
 	before := e.shard.term
