@@ -121,8 +121,8 @@ func Cancel(o Options) error {
 		return err
 	}
 	if len(m.pairs) == 0 {
-		return errors.New("no master of the target follows another cluster. If the source refuses " +
-			"writes, set its min-replicas-to-write back")
+		return errors.New("no master of the target follows another cluster. If the source " +
+			"refuses writes, set its min-replicas-to-write back")
 	}
 	if list, err := m.from.all(); err == nil {
 		m.findFences(list)
