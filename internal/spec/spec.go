@@ -27,8 +27,8 @@ type Command struct {
 	Channels  Channels   // The arguments that are channels of pub/sub.
 	Databases Databases  // The databases that it reaches.
 	Keys      []KeySpec
-	// KeysFn finds the keys where the specs alone cannot. It is nil elsewhere.
-	KeysFn func(argv [][]byte) ([]KeyRef, error)
+	// KeysFn appends to refs the keys where the specs alone cannot tell them. It is nil elsewhere.
+	KeysFn func(refs []KeyRef, argv [][]byte) ([]KeyRef, error)
 	Sub    []*Command
 
 	Group           Group
@@ -114,7 +114,11 @@ func (c *Command) FirstKey() int { return c.firstKey }
 // OnlyKey returns the index in argv of the key if every call has exactly one, always there. Else it
 // returns 0.
 func (c *Command) OnlyKey() int {
-	if c.KeysFn != nil || len(c.Keys) != 1 || !c.Keys[0].fixed() || c.Keys[0].Find.LastKey != 0 {
+	if len(c.Keys) != 1 || !c.Keys[0].fixed() || c.Keys[0].Find.LastKey != 0 {
+		return 0
+	}
+	// The arguments of SET and its kin only say how the key is used.
+	if c.KeysFn != nil && c.Keys[0].Access&VariableFlags == 0 {
 		return 0
 	}
 	return c.Keys[0].Begin.Index
