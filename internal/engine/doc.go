@@ -51,6 +51,7 @@
 //	foreign.go          replicas that cannot hold all data
 //	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
+//	pausestate.go       the state of CLIENT PAUSE
 //	cluster.go          the topology of the cluster as the gates and replies need it
 //	clusterpeername.go  how nodes name themselves to each other
 //	clustermigration.go migrations of slots: what is known of them
@@ -67,7 +68,6 @@
 //	blocking_line.go    those who wait for the same, deadlines
 //	blocking_queue.go   beginning to wait, queues, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
-//	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
 //	clusterhold.go      writes that wait while a shard changes its master

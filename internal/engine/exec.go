@@ -177,6 +177,7 @@ func (e *Engine) queue(c *Ctx) {
 	}
 	m.any |= flags
 	m.all &= flags
+	m.wide = m.wide || c.Cmd.WritesUnnamed()
 	was := m.bytes
 	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})
 	for _, a := range c.Args {

@@ -52,6 +52,7 @@ type derived struct {
 	copies   bool // See CopiesValues.
 	quick    bool // See QuickWrite.
 	data     bool // It reads, changes or names what is in a database.
+	unnamed  bool // See WritesUnnamed.
 	parent   *Command
 	subs     map[string]*Command
 	fullName string
@@ -135,6 +136,10 @@ func (c *Command) CopiesValues() bool { return c.copies }
 
 // QuickWrite reports whether the command writes, and takes next to no time if it has few arguments.
 func (c *Command) QuickWrite() bool { return c.quick }
+
+// WritesUnnamed reports whether the command changes keys that its arguments do not name, as
+// FLUSHALL does. What scripts do is not meant.
+func (c *Command) WritesUnnamed() bool { return c.unnamed }
 
 // HasKeys reports whether the command can have key arguments. Names that are only routed like keys
 // do not count.

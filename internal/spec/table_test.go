@@ -149,3 +149,14 @@ func TestOnlyKey(t *testing.T) {
 		require.Equal(t, want, New().Named(name).OnlyKey(), name)
 	}
 }
+
+// TestWritesUnnamed lists the commands that change keys which they do not name.
+func TestWritesUnnamed(t *testing.T) {
+	var names []string
+	for _, c := range New().All() {
+		if c.WritesUnnamed() {
+			names = append(names, c.FullName())
+		}
+	}
+	require.Equal(t, []string{"cluster|flushslot", "flushall", "flushdb", "swapdb"}, names)
+}
