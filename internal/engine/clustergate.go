@@ -2,6 +2,7 @@ package engine
 
 import (
 	"godwit/internal/cluster/topology"
+	"godwit/internal/keyspace"
 	"godwit/internal/script"
 	"godwit/internal/slot"
 	"godwit/internal/spec"
@@ -17,6 +18,12 @@ import (
 // clusterGate returns why the client's command does not run on this node, or passed. It notes the
 // slot of the command.
 func (e *Engine) clusterGate(c *Ctx) refusal {
+	if e.table.routes[c.Cmd.ID()] == routeOne { // in nearly all cases this is all
+		i := keyspace.SlotOf(e.knowHash(c.Args[c.Cmd.FirstKey()]))
+		if c.slot = refTo(i); e.cluster.plain.Has(i) {
+			return passed
+		}
+	}
 	s := e.callSlots(c.Client, c.Cmd, c.Args)
 	if c.slot = s.slot; s.slot != 0 && (s.cross || !e.cluster.plain.Has(s.slot.slot())) {
 		if v, to := e.judge(c, c.Client, s); v != serves {

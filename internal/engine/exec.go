@@ -39,6 +39,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	} else {
 		done = e.dispatch(ctx)
 	}
+	if e.cluster.on {
+		e.forgetHash()
+	}
 	if e.confirm.on || c.held != nil {
 		e.hold(ctx, at, offset)
 	}

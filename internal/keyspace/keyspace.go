@@ -24,6 +24,7 @@ import (
 	"math/rand/v2"
 
 	"godwit/internal/arena"
+	"godwit/internal/invariant"
 	"godwit/internal/object"
 	"godwit/internal/slot"
 )
@@ -126,7 +127,8 @@ type Keyspace struct {
 	// KeepTables stops the tables of all databases from growing and shrinking.
 	KeepTables bool
 
-	slots bool // Params.Slots
+	slots bool      // Params.Slots
+	known KnownHash // see Know
 	// slotBytes is what slotTables take of Go's heap, those of a shadow included.
 	slotBytes *int64
 	dbs       []*DB
@@ -225,6 +227,13 @@ func (ks *Keyspace) Now() int64 { return ks.now }
 
 // Hash returns the hash of a key under this keyspace's seed. With slots it holds the key's.
 func (ks *Keyspace) Hash(key []byte) uint64 {
+	if ks.known.Is(key) {
+		if invariant.Enabled {
+			h := withSlot(ks.plainHash(key), key)
+			invariant.Check(h == ks.known.Hash, "the key %q has changed since its hash", key)
+		}
+		return ks.known.Hash
+	}
 	h := ks.plainHash(key)
 	if ks.slots {
 		h = withSlot(h, key)
