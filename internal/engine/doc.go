@@ -102,6 +102,7 @@
 //	confirm.go          replies that wait until replicas have the writes
 //	clustersync.go      changing the in-sync set
 //	debugging.go        what DEBUG switches and shows
+//	prefetch.go         reading ahead of commands
 //	clusterroute.go     where the keys of a command are in the cluster
 //	clusterverdict.go   redirections and other errors of the cluster
 //	clustergate.go      what the cluster says to a command
@@ -125,7 +126,6 @@
 //	connections.go      clients come, go, are killed and reset
 //	certificates.go     users by their certificates
 //	aclusers.go         changing users, the ACL file
-//	prefetch.go         reading ahead of commands
 //	crashfacts.go       what a crash report says
 //	replication_restore.go  where in a history the data set is, and going on there after a start
 //	storehost.go        the engine as package persist sees it

@@ -24,7 +24,6 @@ import (
 	"math/rand/v2"
 
 	"godwit/internal/arena"
-	"godwit/internal/invariant"
 	"godwit/internal/object"
 	"godwit/internal/slot"
 )
@@ -224,25 +223,6 @@ func (ks *Keyspace) SetClocks(now, steady int64) {
 
 // Now returns the clock, in unix ms.
 func (ks *Keyspace) Now() int64 { return ks.now }
-
-// Hash returns the hash of a key under this keyspace's seed. With slots it holds the key's.
-func (ks *Keyspace) Hash(key []byte) uint64 {
-	if ks.known.Is(key) {
-		if invariant.Enabled {
-			h := withSlot(ks.plainHash(key), key)
-			invariant.Check(h == ks.known.Hash, "the key %q has changed since its hash", key)
-		}
-		return ks.known.Hash
-	}
-	h := ks.plainHash(key)
-	if ks.slots {
-		h = withSlot(h, key)
-	}
-	return h
-}
-
-// plainHash is Hash without the slot, which no dict looks at.
-func (ks *Keyspace) plainHash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {

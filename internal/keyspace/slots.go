@@ -72,33 +72,6 @@ const (
 	talliesBytes   = pageSlots * 32
 )
 
-// slotOf returns the slot that a hash holds.
-func slotOf(h uint64) int { return int(h >> slotShift & slotMask) }
-
-// SlotOf returns the slot that a hash holds, if the keyspace has slots.
-func SlotOf(hash uint64) int { return slotOf(hash) }
-
-// KnownHash is a key and its hash, for who has computed it already. The key is borrowed.
-type KnownHash struct {
-	Key  []byte
-	Hash uint64
-}
-
-// Is reports whether the key is this one: the same memory, not only the same bytes. That is all
-// that it looks at, so the bytes must be what they were.
-func (k *KnownHash) Is(key []byte) bool {
-	return len(k.Key) == len(key) && len(key) > 0 && &k.Key[0] == &key[0]
-}
-
-// Know has Hash return k for its key, until it is called again. A zero k ends that. Until then
-// nothing may change the bytes of the key.
-func (ks *Keyspace) Know(k KnownHash) { ks.known = k }
-
-// withSlot puts the slot of a key into its hash.
-func withSlot(h uint64, key []byte) uint64 {
-	return h&^(slotMask<<slotShift) | uint64(slot.Of(key))<<slotShift
-}
-
 // newSlotTable makes the table of a store with its first key.
 func (s *store) newSlotTable() *slotTable {
 	t := &slotTable{a: s.ks.A, funcs: &s.funcs, all: s.ks.slotBytes}
