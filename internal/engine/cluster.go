@@ -98,6 +98,9 @@ type clustering struct {
 	refs  []spec.KeyRef   // scratch
 	// leaving is the shard whose replica this node does not want to be any more.
 	leaving topology.ShardID
+	held  postponed       // clients whose commands the gate holds back
+	// refuseAt is the steady ms at which the first of them has waited for too long; 0: none waits.
+	refuseAt int64
 	clusterView
 }
 
@@ -109,6 +112,8 @@ type clusterView struct {
 	role  topology.Role   // of self; a replica while the shard has no master
 	// plain holds the slots of which this node serves everything without a second look.
 	plain slot.Set
+	// closing says that some slots of the shard are about to move.
+	closing bool
 }
 
 // ClusterEnabled reports whether the server is a node of a cluster.
@@ -162,4 +167,5 @@ func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
 	if v.shard = s.Shards[v.self.Shard]; v.shard.Master == self {
 		v.role = topology.Master
 	}
+	v.closing = !v.shard.Closing.Empty()
 }
