@@ -24,7 +24,9 @@ func TestFailoverOnRequest(t *testing.T) {
 			args["confirmed"] = []string{"--min-replicas-to-ack", "1"}
 		}
 		for name, args := range args {
-			t.Run(name, func(t *testing.T) { failOverOnRequest(t, startCluster(t, k, false, args...)) })
+			t.Run(name, func(t *testing.T) {
+				failOverOnRequest(t, startCluster(t, k, false, args...))
+			})
 		}
 	})
 }

@@ -98,7 +98,7 @@ type clustering struct {
 	refs  []spec.KeyRef   // scratch
 	// leaving is the shard whose replica this node does not want to be any more.
 	leaving topology.ShardID
-	held  postponed       // clients whose commands the gate holds back
+	held    postponed // clients whose commands the gate holds back
 	// refuseAt is the steady ms at which the first of them has waited for too long; 0: none waits.
 	refuseAt int64
 	clusterView

@@ -48,8 +48,8 @@ func (e *Engine) lead() {
 	e.awaitLease()
 }
 
-// dropPeers ends the links of the shard's replicas: a link is of one term, which its handshake told.
-// They come back, and go on where they are.
+// dropPeers ends the links of the shard's replicas: a link is of one term, which its handshake
+// told. They come back, and go on where they are.
 func (e *Engine) dropPeers() {
 	for _, r := range slices.Clone(e.repl.replicas.list) {
 		if r.node != "" {

@@ -41,8 +41,8 @@ func TestTermOfReplica(t *testing.T) {
 	require.EqualValues(t, 3, m.e.ClusterReport().Term)
 }
 
-// TestLinksEndWithTerm wants a master that is promoted again to end the links of its replicas, whose
-// handshakes told its last term. A tool that copies the stream stays.
+// TestLinksEndWithTerm wants a master that is promoted again to end the links of its replicas,
+// whose handshakes told its last term. A tool that copies the stream stays.
 func TestLinksEndWithTerm(t *testing.T) {
 	m := newMember(t, 2, func(c *config.Config) { c.MinReplicasToAck = 1 })
 	replica, tool := m.join(1), m.client()

@@ -78,6 +78,20 @@ func checkCluster(c *config.Config) error {
 	return nil
 }
 
+// checkBus returns why changed directives would let anybody talk to this node of a cluster, and the
+// first of them that has to do with that.
+func (s *Server) checkBus(names []string) (name string, err error) {
+	if s.cluster.node == nil {
+		return "", nil
+	}
+	for _, name := range names {
+		if name == "bind" || name == "tls-auth-clients" || name == "cluster-secret" {
+			return name, checkCluster(s.eng.Cfg)
+		}
+	}
+	return "", nil
+}
+
 // OpenCluster opens the file with the state of the cluster, if the server is a node of one. It has
 // logged the error that it returns: then the server must not start.
 func (s *Server) OpenCluster() (err error) {

@@ -97,6 +97,23 @@ func TestClusterNode(t *testing.T) {
 	})
 }
 
+// TestClusterStaysClosed wants a running node to refuse what it would not have started with.
+func TestClusterStaysClosed(t *testing.T) {
+	t.Parallel()
+	s, e, _ := nodeRig(t, "cluster-secret s\n")
+	refused := func(change func(c *config.Config), name string) bool {
+		return locked(e, func() bool {
+			change(e.Cfg)
+			_, err := s.reconfigure([]string{name})
+			return err != nil
+		})
+	}
+	open := func(c *config.Config) { c.Bind = []string{"*"} }
+	require.False(t, refused(func(*config.Config) {}, "cluster-secret"))
+	require.True(t, refused(func(c *config.Config) { open(c); c.Cluster.Secret = "" }, "bind"))
+	require.True(t, refused(func(*config.Config) {}, "tls-auth-clients"))
+}
+
 // TestClusterNodeTimeout sets cluster-node-timeout on one node: the other one says so too.
 func TestClusterNodeTimeout(t *testing.T) {
 	t.Parallel()

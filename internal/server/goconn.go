@@ -250,9 +250,7 @@ func (c *goConn) collect() {
 	cl := c.cl
 	if len(cl.W.Buf) > 0 || !c.staged.empty() {
 		c.srv.eng.Commit()
-		if !c.srv.checkLease(cl) {
-			c.staged.drop()
-		}
+		c.checkLease()
 	}
 	b := cl.W.Buf
 	cl.W.Buf, cl.W.Staged = nil, 0

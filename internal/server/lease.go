@@ -3,16 +3,15 @@ package server
 import "godwit/internal/engine"
 
 // checkLease drops the client's replies, and closes its connection, if they must not leave because
-// the node's lease is over. What they acknowledge is in the log. It reports whether they may leave,
-// those that the connection has staged too. The executor must be held.
-func (s *Server) checkLease(cl *engine.Client) bool {
-	ok := !cl.Leased || s.eng.LeaseHeld()
-	if !ok {
+// the node's lease is over. What they acknowledge is in the log. The executor must be held.
+func (c *goConn) checkLease() {
+	cl := c.cl
+	if cl.Leased && !c.srv.eng.LeaseHeld() {
 		cl.W.Buf = nil
-		s.cutOff(cl)
+		c.staged.drop()
+		c.srv.cutOff(cl)
 	}
 	cl.Leased = false
-	return ok
 }
 
 // cutOff closes a client that must not learn what has become of its writes, because nobody knows.

@@ -28,8 +28,8 @@ func (n *leasedNode) Reset(bool, func(string))                     {}
 func (n *leasedNode) Broadcast(engine.MessageKind, []byte, []byte) {}
 func (n *leasedNode) Facts() engine.ClusterFacts                   { return engine.ClusterFacts{} }
 
-// leaseCommands returns a command that makes the lease last for so many ms from now on, which a turn
-// has looked at before, and a write whose long reply comes when the lease is over.
+// leaseCommands returns a command that makes the lease last for so many ms from now on, which a
+// turn has looked at before, and a write whose long reply comes when the lease is over.
 func leaseCommands() []testCommand {
 	return []testCommand{cmd("lease", 2, 0, func(c *engine.Ctx) {
 		ms, _ := strconv.Atoi(string(c.Args[1]))

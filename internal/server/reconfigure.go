@@ -41,6 +41,9 @@ func (s *Server) reconfigure(names []string) (undo func(), err error) {
 			}
 		}
 	}
+	if name, err := s.checkBus(names); err != nil {
+		return nil, &config.ApplyError{Name: name, Reason: err.Error()}
+	}
 	restoreTLS := func() {}
 	if (certificates != "" || sockets != "") && usesTLS(c) {
 		if restoreTLS, err = s.loadTLS(); err != nil {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"slices"
+	"strings"
 
 	"godwit/internal/cluster/topology"
 )
@@ -25,10 +26,14 @@ func (n *Node) member() {
 	}
 }
 
-// announced returns what the node tells of itself. An IP address that it does not know stays what
-// it was: after a restart it is yet to be learnt.
+// announced returns what the node tells of itself, as it comes out of the log: JSON has no texts
+// that are not UTF-8. An IP address that the node does not know stays what it was: after a restart
+// it is yet to be learnt.
 func (n *Node) announced() topology.About {
 	a := n.cfg.About
+	for _, text := range []*string{&a.IP, &a.Hostname, &a.Name, &a.Zone, &a.Version} {
+		*text = strings.ToValidUTF8(*text, "\ufffd")
+	}
 	if me := n.state.Nodes[n.meta.Node]; a.IP == "" && me != nil {
 		a.IP = me.About.IP
 	}
@@ -48,7 +53,11 @@ func ask[T topology.Action](n *Node, a T) {
 	r.then = func(refusal string) {
 		if refusal != "" {
 			n.askAfter = n.now + n.timeout()
+			if refusal != n.askRefusal {
+				n.cfg.Log("The other nodes do not hear of what has changed here: " + refusal)
+			}
 		}
+		n.askRefusal = refusal
 	}
 }
 
@@ -57,7 +66,6 @@ func (n *Node) alone() {
 	n.cfg.Log("This node is not a member of the cluster any more, it is alone now")
 	m := meta{Node: n.meta.Node, Boot: n.meta.Boot}
 	leaving := n.leaving
-	n.leaving = nil
 	if leaving != nil && leaving.hard {
 		m.Node = topology.NodeID(n.cfg.NewID())
 	}
@@ -65,6 +73,7 @@ func (n *Node) alone() {
 		n.halt(err)
 		return
 	}
+	n.leaving = nil
 	if leaving != nil {
 		n.answer(leaving.done, "")
 	}

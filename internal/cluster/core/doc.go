@@ -28,7 +28,8 @@
 // shown that it still leads (raft's ReadIndex). The lease then ends at t0 + D - D/20 of the
 // master's clock, D being half of the node timeout, and counts only once the master has installed
 // the state of the index that the answer names. The leader counts it as ending D after the ping
-// came, and gives none to a node that has not installed the last revocation. A new leader counts every lease as ending D + D/20 after its election.
+// came, and gives none to a node that has not installed the last revocation. A new leader counts
+// every lease as ending D + D/20 after its election.
 //
 // # Revoke before grant
 //

@@ -287,6 +287,13 @@ func (n *Node) halt(err error) {
 	}
 	n.lead, n.lease = nil, lease{}
 	n.requests.fail(n, n.downText())
+	for len(n.meetings) > 0 {
+		n.met(n.meetings[0], n.downText())
+	}
+	if n.leaving != nil {
+		n.answer(n.leaving.done, n.downText())
+		n.leaving = nil
+	}
 }
 
 // downText is the error reply to whoever wants something of a node that is down.

@@ -50,6 +50,8 @@ type Node struct {
 	offers   map[string]Time // clusters that may welcome this node, until when
 	leaving  *leaving
 	askAfter Time // when the node may want something of itself again
+	// askRefusal is why that could not be lately, "" if it could.
+	askRefusal string
 	// campaigned says that the node has looked, after its start, whether it is the only voter.
 	campaigned bool
 	turn       int // of anyone
