@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/slot"
+	"godwit/internal/slot/nodes"
 	"godwit/internal/testserver"
 )
 
@@ -40,11 +41,11 @@ func (p *process) repair() {
 	if p.self == "" {
 		return
 	}
-	nodes, err := p.Do("CLUSTER", "NODES")
+	list, err := p.Do("CLUSTER", "NODES")
 	if err != nil {
 		return
 	}
-	view, err := testserver.ParseView(nodes.Text())
+	view, err := nodes.Parse(list.Text())
 	if err != nil || len(view) != 1 {
 		return // the node is taken up with something else
 	}
