@@ -24,10 +24,11 @@ type Options struct {
 	Confirm int           // min-replicas-to-ack, -1: 0
 	Chaos   time.Duration // how long faults last
 	Debug   core.Debug    // rules to break
-	// LastingLinks breaks one: masters keep the links of replicas from one term to the next.
+	Verbose bool          // keep the trace
+	Settled bool          // replicas move to no other shard by themselves
+	Calm    bool          // replicas ask their masters rarely: the cluster alone is measured
+	// LastingLinks breaks a rule: masters keep the links of replicas from one term to the next.
 	LastingLinks bool
-	Verbose      bool // keep the trace
-	Calm         bool // replicas ask their masters rarely: the cluster alone is measured
 }
 
 // World is one run.
