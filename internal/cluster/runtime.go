@@ -15,8 +15,8 @@
 // what the loop has for the server. While it waits there, states that follow each other become one.
 // Only what has been installed is reported as applied.
 //
-// The lease is an atomic, which the loop renews also while the executor is busy. That is harmless:
-// it is looked at before replies leave, and a renewal says that nobody else is master until then.
+// The lease is an atomic, which the loop renews also while the executor is busy, as long as the log
+// has no revocation that the executor has yet to install. It is looked at before replies leave.
 package cluster
 
 import (

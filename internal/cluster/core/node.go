@@ -87,8 +87,10 @@ func (n *Node) Tick(now Time) {
 	}
 }
 
-// Receive takes a frame that came from a node. Of bytes that are no frame it returns an error: the
-// link to whoever sent them should be cut. Frames that come late or twice do no harm.
+// Receive takes a frame that came from a node. If the bytes are no frame it returns an error: the
+// link to whoever sent them should be cut. Frames that come late or twice do no harm. now must have
+// been read after the frame came. An older one may be from before the frame was sent, and the lease
+// that a ping asks for would count as over too early.
 func (n *Node) Receive(now Time, from topology.NodeID, data []byte) error {
 	f, err := decode(data)
 	if err != nil || !n.begin(now) {
