@@ -124,7 +124,7 @@ func (c *checker) count(old, s *topology.State) {
 func (c *checker) step() {
 	var now [ranges][]*host
 	for _, h := range c.w.hosts {
-		if h.node == nil || h.server.shard() == nil || h.clock() >= h.node.Lease() {
+		if h.node == nil || h.server.shard() == nil || h.clock() >= h.lease {
 			continue
 		}
 		for r := range ranges {

@@ -149,7 +149,8 @@ func (s *server) install(t *topology.State) {
 	if s.term > 0 {
 		s.own = sh
 	}
-	h.node.Installed(h.clock(), t)
+	h.report()
+	h.inbox(func() { h.node.Installed(h.clock(), t) })
 }
 
 // master begins to be the master of a shard.
@@ -178,7 +179,7 @@ func (s *server) able(r int) bool {
 	}
 	sh := s.shard()
 	return sh != nil && sh.Slots.Has(r*rangeSize) && !sh.Closing.Has(r*rangeSize) &&
-		s.h.clock() < s.h.node.Lease()
+		s.h.clock() < s.h.lease
 }
 
 // write is a client's write. It returns false if it was refused.
@@ -256,8 +257,8 @@ func (s *server) loop(life int) {
 		if s.h.life != life || s.h.node == nil {
 			return
 		}
-		if !s.h.stopped {
-			s.h.act(s.work)
+		if s.h.w.now >= s.h.script && !s.h.stopped {
+			s.work()
 		}
 		s.loop(life)
 	})
@@ -308,7 +309,7 @@ func (s *server) propose(sh *topology.Shard, list []topology.NodeID) {
 	proposed[k] = list
 	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
 		Confirm: h.w.opt.Confirm, InSync: list, Seen: s.state.Index}}
-	h.node.Propose(h.clock(), op, func(refusal string) {
+	h.propose(op, func(refusal string) {
 		h.w.note("%v: in-sync set %v of term %d: %q", h, h.w.nameAll(list), term, refusal)
 		if refusal == "" || refusal[:3] == "ERR" {
 			delete(proposed, k)
@@ -330,7 +331,7 @@ func (s *server) retry(k uint64, list []topology.NodeID) {
 	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
 		Confirm: h.w.opt.Confirm, InSync: list, Seen: s.state.Index}}
 	term := s.term
-	h.node.Propose(h.clock(), op, func(refusal string) {
+	h.propose(op, func(refusal string) {
 		if refusal == "" {
 			delete(proposed, k)
 			return
