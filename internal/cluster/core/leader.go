@@ -35,6 +35,9 @@ type leader struct {
 	ajar  map[topology.ShardID]Time           // since when slots are closed for nothing
 	// joined says when learners were added, by their raft ids.
 	joined map[uint64]Time
+	// timed is when the leader first saw the node timeout that is in force since timeoutAt.
+	timed     Time
+	timeoutAt uint64
 }
 
 // peer is what the leader knows of a node, itself included.

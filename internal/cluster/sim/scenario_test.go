@@ -192,3 +192,22 @@ func TestResign(t *testing.T) {
 		})
 	}
 }
+
+// TestTimeoutSinks wants a node timeout that was long once not to delay later failovers: leases by
+// it are over some day.
+func TestTimeoutSinks(t *testing.T) {
+	for s := uint64(1); s <= 3; s++ {
+		within(t, Options{Seed: s, Nodes: 5, Confirm: -1}, func(w *World) {
+			for _, ms := range []int64{8000, 1000} {
+				w.propose(w.hosts[1], topology.SetTimeout{Timeout: ms})
+			}
+			settled := func() bool { return w.hosts[0].node.State().Longest == 1000 }
+			if w.runUntil(7*Timeout/2, settled) {
+				w.fail("leases of 4 s may last yet")
+			}
+			if !w.runUntil(2*Timeout, settled) {
+				w.fail("the leases of 4 s never end")
+			}
+		})
+	}
+}

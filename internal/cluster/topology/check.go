@@ -50,6 +50,10 @@ func (s *State) Check() error {
 	if max(s.Index, s.Epoch, s.NextID) > maxCount {
 		return fmt.Errorf("index, epoch or next Raft id are above %d", uint64(maxCount))
 	}
+	if s.TimeoutAt > s.Index || s.Longest < s.Timeout {
+		return fmt.Errorf("timeout %d since %d, the longest is %d", s.Timeout, s.TimeoutAt,
+			s.Longest)
+	}
 	if s.Revoked > s.Index {
 		return fmt.Errorf("revoked at %d, but the index is %d", s.Revoked, s.Index)
 	}
