@@ -28,6 +28,8 @@ func TestBrokenRules(t *testing.T) {
 			Options{Seed: 167, Confirm: 1, Debug: core.Debug{IgnoreConfirm: true}}, nil},
 		{"a start of a node is no entry",
 			Options{Seed: 41, Confirm: 1, Debug: core.Debug{ForgetsRestart: true}}, nil},
+		{"data of nobody knows which shard is taken",
+			Options{Seed: 1, Debug: core.Debug{TrustsUnknown: true}}, nil},
 		{"leases are granted by a state before the last revocation",
 			Options{Seed: 25, Confirm: -1, Debug: core.Debug{BlindLease: true}},
 			ambushed((*World).ambushRound)},

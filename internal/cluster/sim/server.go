@@ -114,6 +114,9 @@ func (s *server) crash() {
 	if !s.whole {
 		s.saved = data{shard: s.data.shard}
 	}
+	if s.h.w.chance(0.1) { // the files do not say whose data it is
+		s.saved.shard, s.saved.term = "", 0
+	}
 	s.state, s.term = nil, 0
 }
 
@@ -157,6 +160,7 @@ func (s *server) install(t *topology.State) {
 func (s *server) master(sh *topology.Shard) {
 	s.h.w.note("%v is the master of term %d with %d writes", s.h, sh.Term, len(s.data.log))
 	s.h.w.stats.Promotions++
+	s.h.w.check.heir(s.h, sh)
 	s.term, s.acks, s.pending = sh.Term, map[topology.NodeID]ack{}, nil
 	s.proposed, s.imported = map[uint64][]topology.NodeID{}, map[string]int{}
 	s.closed = map[string]int64{}
