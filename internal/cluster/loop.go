@@ -27,18 +27,18 @@ func (r *Runtime) run() {
 				r.porter.refresh() // who has most decides who is the next master
 			}
 			r.watch()
-			if d := r.nodeTimeout(); d != r.timeout {
-				r.timeout = d
-				r.porter.timeout.Store(int64(d))
-				ticker.Reset(d / tickParts)
-				r.bus.SetTimeout(d)
-			}
 		case m := <-r.inbox:
 			r.take(m)
 		case <-r.wake:
 			r.obey()
 		}
 		r.settle()
+		if d := r.nodeTimeout(); d != r.timeout {
+			r.timeout = d
+			r.porter.timeout.Store(int64(d))
+			ticker.Reset(d / tickParts)
+			r.bus.SetTimeout(d)
+		}
 	}
 }
 

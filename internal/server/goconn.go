@@ -250,7 +250,11 @@ func (c *goConn) collect() {
 	cl := c.cl
 	if len(cl.W.Buf) > 0 {
 		c.srv.eng.Commit()
-		c.srv.checkLease(cl)
+		if !c.srv.checkLease(cl) {
+			c.mu.Lock()
+			c.staged.drop() // replies of the same batch
+			c.mu.Unlock()
+		}
 	}
 	b := cl.W.Buf
 	cl.W.Buf, cl.W.Staged = nil, 0

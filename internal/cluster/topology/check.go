@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"godwit/internal/slot"
 )
@@ -19,10 +20,11 @@ func ValidID[T ~string](id T) bool {
 	return len(id) == 40 && strings.Trim(string(id), "0123456789abcdef") == ""
 }
 
-// refusal refuses what would not fit into CLUSTER NODES.
-func (a *About) refusal() string {
+// Refusal returns the error reply to what would not fit into CLUSTER NODES, or into the log, which is
+// of JSON. It is "" if all is well.
+func (a *About) Refusal() string {
 	for _, text := range []string{a.IP, a.Hostname, a.Name, a.Zone, a.Version} {
-		if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool {
+		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
 			return r <= ' ' || r == 0x7f || r == ',' || r == '=' || r == '@'
 		}) {
 			return fmt.Sprintf("ERR Invalid text %.40q about a node", text)
@@ -91,7 +93,7 @@ func (s *State) checkNodes() error {
 		case len(n.Requests) > keepRequests:
 			return fmt.Errorf("node %s: %d requests are kept", id, len(n.Requests))
 		}
-		if r := n.About.refusal(); r != "" {
+		if r := n.About.Refusal(); r != "" {
 			return fmt.Errorf("node %s: %s", id, r)
 		}
 		rafts[n.Raft] = id
