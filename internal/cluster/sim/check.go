@@ -12,8 +12,8 @@ import (
 //   - One owner: at any instant of true time at most one node of a cluster may confirm writes to a
 //     slot.
 //   - Agreement: states of the same index of the same cluster are equal, and obey State.Check.
-//   - Nobody becomes a shard's master with the data of another one while a node is there that has
-//     the shard's.
+//   - Nobody becomes a shard's master with the data of another one while a node has the
+//     shard's.
 //   - No confirmed write is lost: with Confirm, a node that becomes able to confirm has all writes
 //     that were confirmed before, unless at some time no node that the log calls complete was
 //     alive.
@@ -193,9 +193,12 @@ func (c *checker) heir(h *host, sh *topology.Shard) {
 		return
 	}
 	for _, o := range c.w.hosts {
-		s := &o.server
-		if o != h && o.node != nil && s.whole && s.data.shard == sh.ID &&
-			slices.Contains(h.server.state.Members(sh.ID), o.id) {
+		has := o.server.data
+		if o.node == nil {
+			has = o.server.saved
+		}
+		if o != h && (o.node == nil || o.server.whole) && has.shard == sh.ID &&
+			len(has.log) > 0 && slices.Contains(h.server.state.Members(sh.ID), o.id) {
 			c.w.fail("%v is the master of shard %.4s with other data, %v has that", h, sh.ID, o)
 		}
 	}

@@ -92,8 +92,8 @@ func (n *network) find(id topology.NodeID, at topology.Address) *host {
 	return nil
 }
 
-// isHeartbeat reports whether a frame holds a heartbeat of raft, or an answer to one. They carry the
-// rounds of ReadIndex too. core's frame.go says what a frame is.
+// isHeartbeat reports whether a frame holds a heartbeat of raft, or an answer to one. They carry
+// the rounds of ReadIndex too. core's frame.go says what a frame is.
 func isHeartbeat(frame []byte) bool {
 	const raft = 1 // the kind of frames with a message of raft
 	if frame[0] != raft {
