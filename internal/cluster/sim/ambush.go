@@ -91,3 +91,25 @@ func (w *World) ambushDisk(r int) {
 		w.after(w.between(Timeout, 2*Timeout), w.net.mend)
 	})
 }
+
+// ambushData aims at data of nobody knows which shard. All nodes of a shard crash. The replicas come
+// back from files that do not say whose data it is, the master later.
+func (w *World) ambushData(r int) {
+	m, _, ok := w.victim(r)
+	if !ok {
+		return
+	}
+	w.note("ambush of %v: old files on its replicas", m)
+	ids := m.server.state.Members(m.server.own.ID)
+	m.crash()
+	for _, id := range ids {
+		h := w.net.find(id, topology.Address{})
+		if h == nil || h == m {
+			continue
+		}
+		h.crash()
+		h.server.saved.shard, h.server.saved.term = "", 0
+		w.restart(h, w.between(Timeout/50, Timeout/5))
+	}
+	w.restart(m, w.between(2*Timeout, 3*Timeout))
+}

@@ -20,7 +20,7 @@ func (w *World) faults() {
 
 func (w *World) fault() {
 	h := w.any()
-	switch w.rng.IntN(19) {
+	switch w.rng.IntN(20) {
 	case 0, 1:
 		w.note("the network is cut")
 		w.partition()
@@ -66,6 +66,10 @@ func (w *World) fault() {
 		w.ambushRound(w.rng.IntN(ranges))
 	case 18:
 		w.ambushDisk(w.rng.IntN(ranges))
+	case 19:
+		if w.chance(0.3) {
+			w.ambushData(w.rng.IntN(ranges))
+		}
 	}
 }
 

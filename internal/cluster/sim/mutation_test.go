@@ -29,7 +29,8 @@ func TestBrokenRules(t *testing.T) {
 		{"a start of a node is no entry",
 			Options{Seed: 41, Confirm: 1, Debug: core.Debug{ForgetsRestart: true}}, nil},
 		{"data of nobody knows which shard is taken",
-			Options{Seed: 1, Debug: core.Debug{TrustsUnknown: true}}, nil},
+			Options{Seed: 4, Confirm: -1, Debug: core.Debug{TrustsUnknown: true}},
+			ambushed((*World).ambushData)},
 		{"leases are granted by a state before the last revocation",
 			Options{Seed: 25, Confirm: -1, Debug: core.Debug{BlindLease: true}},
 			ambushed((*World).ambushRound)},
@@ -74,5 +75,6 @@ func TestAmbushes(t *testing.T) {
 		opt := Options{Seed: s, Confirm: -1}
 		require.Empty(t, runWorld(opt, ambushed((*World).ambushRound)).Failure, s)
 		require.Empty(t, runWorld(opt, ambushed((*World).ambushDisk)).Failure, s)
+		require.Empty(t, runWorld(opt, ambushed((*World).ambushData)).Failure, s)
 	}
 }
