@@ -27,28 +27,28 @@ func TestPlaceLines(t *testing.T) {
 		return ReplPoint{ID: historyA, Offset: offset, DB: 3, Shard: shardA, Term: 5}
 	}
 	for text, want := range map[string]ReplPoint{
-		"":                                     {},
-		set:                                    {},
-		full:                                   at(177),
-		set + full:                             at(177),
-		full + set:                             {},
-		full + set + "#REPL:200\r\n":           at(200),
-		full + "#TS:1\r\n":                     at(177),
-		full + "#REPL:200\r\n" + set[:20]:      at(200), // what is cut off changes nothing
-		full + "#REPL:200\r\n#REPL:30":         at(200),
-		full + "#REPL:-1\r\n":                  {},
-		full + "#REPL:9223372036854775807\r\n": {},
-		full + "#REPL:\r\n":                    {},
-		full + "#REPL:x\r\n#REPL:200\r\n":      {},
-		full + "#REPL:1:2\r\n":                 {},
-		"#REPL:200\r\n":                        {},
-		"#REPL:" + historyA[1:] + ":3:177\r\n": {},
-		"#REPL:" + historyA + ":-3:177\r\n":    {},
-		full + "*1\r\n$5\r\nMULTI\r\n" + set:   {}, // it may have been elsewhere
-		member:                                 of(177),
-		member + "#REPL:200\r\n":               of(200),
-		member + full:                          at(177),
-		strings.Replace(member, "5", "x", 1):   {},
+		"":                                       {},
+		set:                                      {},
+		full:                                     at(177),
+		set + full:                               at(177),
+		full + set:                               {},
+		full + set + "#REPL:200\r\n":             at(200),
+		full + "#TS:1\r\n":                       at(177),
+		full + "#REPL:200\r\n" + set[:20]:        at(200), // what is cut off changes nothing
+		full + "#REPL:200\r\n#REPL:30":           at(200),
+		full + "#REPL:-1\r\n":                    {},
+		full + "#REPL:9223372036854775807\r\n":   {},
+		full + "#REPL:\r\n":                      {},
+		full + "#REPL:x\r\n#REPL:200\r\n":        {},
+		full + "#REPL:1:2\r\n":                   {},
+		"#REPL:200\r\n":                          {},
+		"#REPL:" + historyA[1:] + ":3:177\r\n":   {},
+		"#REPL:" + historyA + ":-3:177\r\n":      {},
+		full + "*1\r\n$5\r\nMULTI\r\n" + set:     {}, // it may have been elsewhere
+		member:                                   of(177),
+		member + "#REPL:200\r\n":                 of(200),
+		member + full:                            at(177),
+		strings.Replace(member, ":5:", ":x:", 1): {},
 	} {
 		f := newFixture(t, vfs.NewMem(), usual)
 		f.mustStart()

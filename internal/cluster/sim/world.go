@@ -28,6 +28,7 @@ type Options struct {
 	// time at which it began to wait.
 	StaleClock bool
 	Verbose    bool // keep the trace
+	Settled    bool // replicas move to no other shard by themselves
 	Calm       bool // replicas ask their masters rarely: the cluster alone is measured
 }
 

@@ -35,6 +35,9 @@ func (a *About) Refusal() string {
 			return fmt.Sprintf("ERR Invalid port %d", port)
 		}
 	}
+	if a.Barrier < 0 {
+		return fmt.Sprintf("ERR Invalid migration barrier %d", a.Barrier)
+	}
 	return ""
 }
 
