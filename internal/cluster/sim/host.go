@@ -30,7 +30,8 @@ type host struct {
 	server          server
 	leads           bool
 	lease           int64      // as the server sees it
-	local           core.Local // as the loop sees it
+	local           core.Local // as the loop sees it, once the server has reported
+	reported        bool
 	// The executor is busy until script. jobs wait for it. taken is when the last one that is on
 	// its way to it gets there.
 	script, taken int64
@@ -78,7 +79,7 @@ func (h *host) start() {
 // reset forgets what a process has.
 func (h *host) reset() {
 	h.stopped, h.saving, h.dying, h.began, h.lease = false, false, false, 0, 0
-	h.box, h.jobs, h.script, h.disk.took, h.local = nil, nil, 0, 0, core.Local{}
+	h.box, h.jobs, h.script, h.disk.took, h.reported = nil, nil, 0, 0, false
 }
 
 // crash ends the process. Its disk keeps what was saved, its data what the server had synced.
@@ -227,7 +228,7 @@ func (h *host) tick(life int) {
 }
 
 // report notes what the server has, for the loop. It runs on the executor.
-func (h *host) report() { h.local = h.server.local() }
+func (h *host) report() { h.local, h.reported = h.server.local(), true }
 
 // act runs something on the loop, then does what the node wants done: when the disk is ready, if it
 // was needed.
@@ -236,7 +237,9 @@ func (h *host) act(do func()) {
 		return
 	}
 	led, began := h.leads, h.clock()
-	h.node.SetLocal(h.local)
+	if h.reported {
+		h.node.SetLocal(h.local)
+	}
 	do()
 	if h.leads = h.node.Leads(); h.leads && !led {
 		h.w.stats.Elections++
