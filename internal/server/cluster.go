@@ -26,7 +26,7 @@ import (
 // clustered is what joins the engine with the node of a cluster. All but the atomics belongs to the
 // executor.
 type clustered struct {
-	file     *raftlog.Log     // open since the start; the node closes it
+	file     *raftlog.Log     // open since the start, until leaveCluster
 	node     *cluster.Runtime // nil before the data set is loaded, and without a cluster
 	about    topology.About   // as the node has been told
 	timeout  int64            // likewise
@@ -201,8 +201,11 @@ func (s *Server) resignCluster() {
 func (s *Server) leaveCluster() {
 	if s.cluster.node != nil {
 		s.cluster.node.Close()
-	} else if s.cluster.file != nil {
-		_ = s.cluster.file.Close() // nothing was written
+	}
+	if s.cluster.file != nil {
+		if err := s.cluster.file.Close(); err != nil {
+			s.log.Warning("Closing the cluster configuration file: %s", err)
+		}
 	}
 }
 
