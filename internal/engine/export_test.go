@@ -88,4 +88,6 @@ func (e *Engine) FollowStream() *backlog.Reader {
 }
 
 // BeOfShard makes the data set one of a shard's master.
-func (e *Engine) BeOfShard(id topology.ShardID, term uint64) { e.shard.data, e.shard.term = id, term }
+func (e *Engine) BeOfShard(id topology.ShardID, term uint64) {
+	e.shard.data, e.shard.term = id, term
+}

@@ -146,8 +146,8 @@ func dump(x *disked) string {
 	return string(b)
 }
 
-// TestRestoredShard restarts a node of a cluster: it knows which shard and term its data is of, from
-// a snapshot and from a log.
+// TestRestoredShard restarts a node of a cluster: it knows which shard and term its data is of,
+// from a snapshot and from a log.
 func TestRestoredShard(t *testing.T) {
 	const shard, term = "ffffffffffffffffffffffffffffffffffffffff", 7
 	for _, logged := range []bool{false, true} {

@@ -66,8 +66,8 @@ func (q *queues) next() (h header, part []byte, ok bool) {
 }
 
 // rewind begins again with messages that were sent in part: the link has broken. One of the bulk
-// lane is dropped: if the other side closes the link because it takes none that is as long, it would
-// do so again. It returns how many messages were dropped.
+// lane is dropped: if the other side closes the link because it takes none that is as long, it
+// would do so again. It returns how many messages were dropped.
 func (q *queues) rewind() (dropped uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

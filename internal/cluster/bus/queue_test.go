@@ -8,7 +8,7 @@ import (
 )
 
 // TestRewind breaks a link in the middle of a message of either lane: the one of the control lane
-// is sent again, the bulk one is dropped, for the other side may have closed the link because of it.
+// is sent again, the bulk one is dropped. The other side may have closed the link because of it.
 func TestRewind(t *testing.T) {
 	long := bytes.Repeat([]byte{1}, maxFrame+1)
 	for _, kind := range []Kind{1, Bulk} {

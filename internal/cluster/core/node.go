@@ -125,8 +125,8 @@ func (n *Node) Installed(now Time, s *topology.State) {
 // SetLocal tells what the server's data is. The runtime calls it before each Installed, with what
 // the server has after it acts by the new state: a promotion relies on it that the offset of a
 // master that was revoked does not grow any more. It calls it some times within a ping interval
-// too, and often while Waits. Before the first time the node pings nobody: others would take it that
-// it has no data.
+// too, and often while Waits. Before the first time the node pings nobody: others would take it
+// that it has no data.
 func (n *Node) SetLocal(l Local) { n.local, n.told = l, true }
 
 // SetAbout tells what the node announces of itself.

@@ -92,8 +92,8 @@ func (w *World) ambushDisk(r int) {
 	})
 }
 
-// ambushData aims at data of nobody knows which shard. All nodes of a shard crash. The replicas come
-// back from files that do not say whose data it is, the master later.
+// ambushData aims at data of nobody knows which shard. All nodes of a shard crash. The replicas
+// come back from files that do not say whose data it is, the master later.
 func (w *World) ambushData(r int) {
 	m, _, ok := w.victim(r)
 	if !ok {

@@ -34,8 +34,8 @@ func TestDeterministic(t *testing.T) {
 }
 
 // TestFailoverTime kills masters. The next write must be accepted within 1.5 node timeouts, also
-// when the master led the Raft group, and confirmed when a replica must have it. While a script runs
-// on the master of another shard, that master's lease must run out too, after the revocation.
+// when the master led the Raft group, and confirmed when a replica must have it. While a script
+// runs on the master of another shard, that master's lease must run out too, after the revocation.
 func TestFailoverTime(t *testing.T) {
 	for i, confirm := range []int{-1, 1, -1} {
 		leaders, scripts := 0, 0

@@ -20,13 +20,14 @@ func ValidID[T ~string](id T) bool {
 	return len(id) == 40 && strings.Trim(string(id), "0123456789abcdef") == ""
 }
 
-// Refusal returns the error reply to what would not fit into CLUSTER NODES, or into the log, which is
-// of JSON. It is "" if all is well.
+// Refusal returns the error reply to what would not fit into CLUSTER NODES, or into the log, which
+// is of JSON. It is "" if all is well.
 func (a *About) Refusal() string {
 	for _, text := range []string{a.IP, a.Hostname, a.Name, a.Zone, a.Version} {
-		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
+		odd := strings.ContainsFunc(text, func(r rune) bool {
 			return r <= ' ' || r == 0x7f || r == ',' || r == '=' || r == '@'
-		}) {
+		})
+		if odd || len(text) > maxText || !utf8.ValidString(text) {
 			return fmt.Sprintf("ERR Invalid text %.40q about a node", text)
 		}
 	}
