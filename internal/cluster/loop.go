@@ -13,9 +13,6 @@ import (
 // tickParts is how often within a node timeout core.Node sees the clock, at least.
 const tickParts = 80
 
-// burst is how many messages the loop takes in a row.
-const burst = 64
-
 // run is the loop.
 func (r *Runtime) run() {
 	ticker := time.NewTicker(r.timeout / tickParts)
@@ -30,18 +27,18 @@ func (r *Runtime) run() {
 				r.porter.refresh() // who has most decides who is the next master
 			}
 			r.watch()
-			if d := r.nodeTimeout(); d != r.timeout {
-				r.timeout = d
-				r.porter.timeout.Store(int64(d))
-				ticker.Reset(d / tickParts)
-				r.bus.SetTimeout(d)
-			}
 		case m := <-r.inbox:
 			r.take(m)
 		case <-r.wake:
 			r.obey()
 		}
 		r.settle()
+		if d := r.nodeTimeout(); d != r.timeout {
+			r.timeout = d
+			r.porter.timeout.Store(int64(d))
+			ticker.Reset(d / tickParts)
+			r.bus.SetTimeout(d)
+		}
 	}
 }
 
@@ -57,26 +54,18 @@ func (r *Runtime) receive(from bus.Peer, kind bus.Kind, data []byte) {
 	}
 }
 
-// take hands messages to the node: m, and what has come meanwhile. The clock is read when a message
-// is there, because the one before it may have waited for the disk: the leader counts leases from
-// when a ping came, which must not be before it was sent.
+// take hands a message to the node. The clock is read for each message, behind its arrival: the one
+// before it may have waited long for the disk, and core.Node.Receive must not be told a time from
+// before the message was sent.
 func (r *Runtime) take(m received) {
-	for range burst {
-		now := r.o.Now()
-		r.learn(now, m.from.Local)
-		if m.from.Node == string(r.status.Load().Leader) {
-			r.heard = now
-		}
-		if err := r.node.Receive(now, topology.NodeID(m.from.Node), m.data); err != nil {
-			r.log.Verbose("Message of cluster node %s at %s: %s", m.from.Node, m.from.Addr, err)
-			r.bus.Cut(m.from.Node)
-		}
-		r.settle()
-		select {
-		case m = <-r.inbox:
-		default:
-			return
-		}
+	now := r.o.Now()
+	r.learn(now, m.from.Local)
+	if m.from.Node == string(r.status.Load().Leader) {
+		r.heard = now
+	}
+	if err := r.node.Receive(now, topology.NodeID(m.from.Node), m.data); err != nil {
+		r.log.Verbose("Message of cluster node %s at %s: %s", m.from.Node, m.from.Addr, err)
+		r.bus.Cut(m.from.Node)
 	}
 }
 
@@ -86,8 +75,9 @@ func (r *Runtime) obey() {
 	list := r.commands
 	r.commands = nil
 	r.mu.Unlock()
+	now := r.o.Now()
 	for _, f := range list {
-		f(r.o.Now())
+		f(now)
 	}
 }
 

@@ -113,7 +113,7 @@ func tlsTable() []Directive {
 		{Name: "tls-replication", Default: "no",
 			Doc:   "Use TLS towards the primary.",
 			value: yesNo(func(c *Config) *bool { return &c.TLSReplication })},
-		{Name: "tls-cluster", Default: "no", Flags: Immutable,
+		{Name: "tls-cluster", Default: "no",
 			Doc:   "Use TLS on the cluster bus.",
 			value: yesNo(func(c *Config) *bool { return &c.Cluster.TLS })},
 	}

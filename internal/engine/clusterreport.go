@@ -10,7 +10,8 @@ import "godwit/internal/cluster/topology"
 //	none             whatever it was before    confirms nothing; who was the master goes on
 //	                                           streaming, so that replicas catch up
 type shardRole struct {
-	// data is the shard from whose master the data set came; "": nobody knows, after a start.
+	// data is the shard from whose master the data set came. It is saved with the data, as term is.
+	// "": nobody knows, after a start from files that do not say it.
 	data topology.ShardID
 	// leads says that the node is the shard's master in the term, or was until it was revoked.
 	leads bool
@@ -36,7 +37,7 @@ type ClusterReport struct {
 	// Shard and Term say from which master the data came. A replica has its master's term once it
 	// has everything that the master had when that began: of two replicas of one term, the one with
 	// the higher offset has more, and any of an earlier term has less. They are "" and 0 after a
-	// start.
+	// start from files that do not say them.
 	Shard topology.ShardID
 	Term  uint64
 	// Offset is where the data set is in the shard's history.

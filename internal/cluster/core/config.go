@@ -35,10 +35,11 @@ type Debug struct {
 	EndlessLease   bool // a lease, once given, does not end
 	NoReadIndex    bool // the leader grants leases without asking a majority whether it leads
 	NoLeaseWait    bool // grants do not wait for the leases of others
-	LateLease      bool // a lease may be of a state from before the last revocation
 	EarlyGrant     bool // a grant is proposed before the revocation has been applied
 	IgnoreConfirm  bool // promotions look at no in-sync set
 	ForgetsRestart bool // a start of a node is no entry
+	TrustsUnknown  bool // data of which nobody knows the shard counts as the shard's
+	BlindLease     bool // leases are granted to nodes that have not installed the last revocation
 }
 
 // ErrCorrupt reports saved state that cannot be right. The node must not start.

@@ -51,7 +51,7 @@ func (s *server) pull(sh *topology.Shard) {
 	}
 	n, uid := s.data.last()
 	p := pull{h.id, h.life, s.link.conn, sh.ID, sh.Term, s.whole, n, uid}
-	h.w.net.send(h, to, func() { to.server.serve(h, p) })
+	h.w.net.send(h, to, func() { to.run(func() { to.server.serve(h, p) }) })
 }
 
 // serve answers a replica.
@@ -74,7 +74,7 @@ func (s *server) serve(to *host, p pull) {
 			return
 		}
 	}
-	s.h.w.net.send(s.h, to, func() { to.server.take(s.h.id, p, c) })
+	s.h.w.net.send(s.h, to, func() { to.run(func() { to.server.take(s.h.id, p, c) }) })
 }
 
 // connect opens a connection to a replica, in the place of the one that it had.
@@ -186,8 +186,7 @@ func (s *server) migrate(sh *topology.Shard) {
 }
 
 func (s *server) advance(id string, phase topology.Phase) {
-	s.h.node.Propose(s.h.clock(), topology.Op{Do: topology.Advance{ID: id, Phase: phase}},
-		func(string) {})
+	s.h.propose(topology.Op{Do: topology.Advance{ID: id, Phase: phase}}, func(string) {})
 }
 
 // sendSlots sends the data of closed slots to their next owner.
@@ -200,7 +199,9 @@ func (s *server) sendSlots(m *topology.Migration) {
 	}
 	to := s.h.w.net.find(m.Target, topology.Address{})
 	if to != nil {
-		s.h.w.net.send(s.h, to, func() { to.server.importSlots(m.ID, list) })
+		s.h.w.net.send(s.h, to, func() {
+			to.run(func() { to.server.importSlots(m.ID, list) })
+		})
 	}
 }
 
