@@ -58,8 +58,7 @@ func (e *Engine) findStrays(lost *slot.Set) {
 }
 
 // hideSlots hides the keys that are in no slot of this node's shard: those that a migration brings,
-// and those that will be deleted. A replica cannot tell them from those of slots that were imported
-// key by key and are still marked; it shows those.
+// and those that will be deleted. Keys that are imported one by one, or were, are shown.
 func (e *Engine) hideSlots() {
 	s, v := &e.strays, &e.cluster
 	hidden := e.migrations.importing()
@@ -76,6 +75,7 @@ func (e *Engine) hideSlots() {
 				hidden.Remove(i)
 			}
 		}
+		hidden.Subtract(&v.shard.Kept)
 	case s.pending():
 		hidden.Union(&s.foreign)
 	}
