@@ -112,6 +112,9 @@ type Shard struct {
 	// Closing are those of Slots that the master must not serve: they are about to move. They
 	// come from a revocation, and go with the entry that moves them or gives them back.
 	Closing slot.Set `json:"closing"`
+	// Kept are slots of others whose import key by key was given up. The keys that had come may be
+	// the only ones of their names, so this shard keeps them until it owns the slots.
+	Kept slot.Set `json:"kept"`
 }
 
 // Mark is what CLUSTER SETSLOT says of a slot that is moved key by key.
