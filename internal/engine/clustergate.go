@@ -17,7 +17,15 @@ import (
 // clusterGate returns why the client's command does not run on this node, or passed. It notes the
 // slot of the command.
 func (e *Engine) clusterGate(c *Ctx) refusal {
+	if e.table.routes[c.Cmd.ID()] == routeNone {
+		return e.closingGate(c)
+	}
 	s := e.callSlots(c.Client, c.Cmd, c.Args)
+	if c.Cmd.Is(spec.RunsQueue) {
+		if msg := e.closingGate(c); msg != passed {
+			return msg
+		}
+	}
 	if c.slot = s.slot; s.slot == 0 || !s.cross && e.cluster.plain.Has(s.slot.slot()) {
 		return passed
 	}
@@ -33,6 +41,18 @@ func (e *Engine) clusterGate(c *Ctx) refusal {
 	}
 	c.moved = true
 	return e.redirection(c.Client, v, s.slot.slot(), to)
+}
+
+// closingGate returns held for a command that names no keys and may change some in slots that are
+// about to move, or passed.
+func (e *Engine) closingGate(c *Ctx) refusal {
+	if !e.closingHolds(c) {
+		return passed
+	}
+	if !c.rerun {
+		e.postponeClient(c.Client)
+	}
+	return held
 }
 
 // judge returns what becomes of a command of the client, and the other node for asks and movedAway.
@@ -164,7 +184,7 @@ func (e *Engine) scriptSlotGate(c *Ctx) refusal {
 		return passed
 	}
 	if s.cross || !e.cluster.plain.Has(s.slot.slot()) {
-		if v, _ := e.judge(c, r.caller, s); v != serves && v != waits {
+		if v, _ := e.judge(c, r.caller, s); v != serves {
 			return scriptRedirection(v, c.Cmd)
 		}
 	}

@@ -26,6 +26,7 @@ func (e *Engine) clusterCron() {
 	}
 	if was := e.cluster.down; e.stateChanged() != was {
 		e.redirectWaiters()
+		e.resumePostponed()
 	}
 }
 

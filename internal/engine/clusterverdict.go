@@ -81,6 +81,9 @@ func ClientPort(n *topology.Node, cl *Client) int {
 
 const errScriptCrossSlot = "ERR Script attempted to access keys that do not hash to the same slot"
 
+// errScriptClosing is the reply to a script that would change keys of slots that are about to move.
+const errScriptClosing = "TRYAGAIN Script attempted to access a slot that is about to move"
+
 // scriptRedirection returns the error for a verdict on a command of a script.
 func scriptRedirection(v verdict, cmd *spec.Command) refusal {
 	switch v {
@@ -90,6 +93,8 @@ func scriptRedirection(v verdict, cmd *spec.Command) refusal {
 	case tryAgain:
 		return refusal("ERR Unable to execute command '" + cmd.FullName() + "' in script " +
 			"because undeclared keys were accessed during rehashing of the slot")
+	case waits:
+		return errScriptClosing
 	case unserved:
 		return "ERR Script attempted to access a slot not served"
 	case downAll:

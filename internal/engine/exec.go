@@ -39,6 +39,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	} else {
 		done = e.dispatch(ctx)
 	}
+	if c.Origin == OriginImport {
+		e.checkImported(ctx)
+	}
 	if e.confirm.on || c.held != nil {
 		e.hold(ctx, at, offset)
 	}
@@ -146,6 +149,9 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError, input []byte)
 		}
 	}
 	c.CloseAfterReply = true
+	if c.Origin == OriginImport {
+		c.CloseASAP = true
+	}
 }
 
 // dispatchTimeless dispatches a command of the master, or of one who copies data here. While it

@@ -35,6 +35,8 @@ var wallClock = map[string]int{
 	"internal/command/throttle.go":             1, // the bucket's time is its key's deadline
 	"internal/engine/blocking_serve.go":        1, // Ctx.Now
 	"internal/engine/call.go":                  2, // SLOWLOG and LATENCY show times
+	"internal/engine/clustermigrateend.go":     1, // a migration's end, as all show it
+	"internal/engine/clustermigration.go":      1, // STATUS shows times
 	"internal/engine/clusterlease.go":          1, // it tells when the machine has slept
 	"internal/engine/clock.go":                 7, // the clock itself
 	"internal/engine/commandlog.go":            2, // COMMANDLOG shows times

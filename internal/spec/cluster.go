@@ -80,6 +80,12 @@ var clusterCommands = []*Command{
 					OneOf("flush-type", Tok("async"), Tok("sync")).Opt()},
 			},
 			{
+				Name: "syncslots", Arity: -3, Flags: Admin | Stale | NoAsyncLoading,
+				Since:   "9.0.0",
+				Summary: "Sends the keys of slots to another node. Nodes use it.",
+				Args:    []Arg{Str("message"), Str("arg").Many().Opt()},
+			},
+			{
 				Name: "slot-stats", Arity: -4, Flags: Loading | Stale, Since: "8.2.0",
 				Summary:    "Returns statistics of slots that the node's shard owns.",
 				Complexity: "O(N) in the number of slots, O(N log N) with ORDERBY",
