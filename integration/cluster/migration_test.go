@@ -113,6 +113,7 @@ func empty(t *testing.T, n *testserver.Node) {
 // TestMigrateSlots moves slots to and fro as a whole: at first with keys of all types, then while
 // clients write, then with a destination that does not answer, until that is cancelled.
 func TestMigrateSlots(t *testing.T) {
+	takesLong(t)
 	each(t, func(t *testing.T, k testserver.Kind) {
 		m := newMovable(t, k)
 		m.fill(t)
@@ -184,6 +185,8 @@ func (m *movable) follower(t *testing.T) (from, to *testserver.Node) {
 
 // TestImportSlots moves slots to and fro as Redis 8.4 does, and cancels that.
 func TestImportSlots(t *testing.T) {
+	takesLong(t)
+	t.Parallel()
 	m := newMovable(t, testserver.Godwit)
 	m.fill(t)
 	before := contents(t, m.a)

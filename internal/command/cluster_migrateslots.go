@@ -279,6 +279,20 @@ func replyNumbers(c *engine.Ctx, list ...any) {
 	}
 }
 
+// migrationWords are Valkey's words and Redis's for what a node does for a migration.
+var migrationWords = map[string][2]string{
+	"waiting":    {"waiting-to-snapshot", "wait-bgsave-start"}, // the source
+	"snapshot":   {"snapshotting", "send-bulk-and-stream"},
+	"streaming":  {"streaming", "send-stream"},
+	"closing":    {"waiting-to-pause", "handoff-prep"},
+	"draining":   {"failover-paused", "handoff"},
+	"granting":   {"failover-granted", "stream-eof"},
+	"clearing":   {"waiting-for-ack", "none"}, // the destination
+	"connecting": {"waiting-for-ack", "connecting"},
+	"applying":   {"receiving-snapshot", "accumulate-buffer"},
+	"complete":   {"failover-requested", "wait-stream-eof"},
+}
+
 // valkeyState returns Valkey's word for how far a migration is.
 func valkeyState(m *topology.Migration, export bool, p engine.MigrationProgress) string {
 	switch m.Phase {
@@ -287,17 +301,13 @@ func valkeyState(m *topology.Migration, export bool, p engine.MigrationProgress)
 	case topology.Failed, topology.Cancelled:
 		return string(m.Phase)
 	}
-	words := [3]string{"waiting-for-ack", "receiving-snapshot", "failover-requested"}
+	if words, ok := migrationWords[p.Step]; ok {
+		return words[0]
+	}
 	if export {
-		words = [3]string{"connecting", "snapshotting", "failover-paused"}
+		return "connecting"
 	}
-	switch {
-	case m.Phase == topology.Closed:
-		return words[2]
-	case p.Started > 0:
-		return words[1]
-	}
-	return words[0]
+	return "waiting-for-ack"
 }
 
 // cancelSlotMigrationsCmd carries out CLUSTER CANCELSLOTMIGRATIONS: it ends all of which this node

@@ -159,14 +159,14 @@ func replyTasks(c *engine.Ctx, id []byte) {
 		c.Map(12)
 		replyTexts(c, "id", m.ID, "slots", m.Ranges(), "source", string(m.Source),
 			"dest", string(m.Target), "operation", operation,
-			"state", redisState(m, operation == "migrate", p), "last_error", fault)
+			"state", redisState(m, p), "last_error", fault)
 		replyNumbers(c, "retries", 0, "create_time", m.Created, "start_time", started,
 			"end_time", ended, "write_pause_ms", pause)
 	}
 }
 
 // redisState returns Redis's word for how far a migration is.
-func redisState(m *topology.Migration, migrate bool, p engine.MigrationProgress) string {
+func redisState(m *topology.Migration, p engine.MigrationProgress) string {
 	switch m.Phase {
 	case topology.Done:
 		return "completed"
@@ -175,17 +175,10 @@ func redisState(m *topology.Migration, migrate bool, p engine.MigrationProgress)
 	case topology.Cancelled:
 		return "canceled"
 	}
-	words := [3]string{"connecting", "accumulate-buffer", "wait-stream-eof"}
-	if migrate {
-		words = [3]string{"wait-rdbchannel", "send-bulk-and-stream", "handoff"}
-	}
-	switch {
-	case m.Phase == topology.Closed:
-		return words[2]
-	case p.Started > 0:
+	if words, ok := migrationWords[p.Step]; ok {
 		return words[1]
 	}
-	return words[0]
+	return "none"
 }
 
 // cancelTasks carries out CLUSTER MIGRATION CANCEL.
