@@ -173,7 +173,7 @@ func (e *Engine) SlotsMark(c *Client, offset int64) {
 func (e *Engine) SlotsEnd(c *Client, offset int64) {
 	if m := e.migrations.importOf(c); m != nil {
 		m.heardAt = e.Steady()
-		m.ends, m.end, m.endAt = true, offset, e.Feed.Offset()
+		m.ends, m.end, m.endAt, m.endedAt = true, offset, e.Feed.Offset(), e.Steady()
 		e.ackEnd(m)
 	}
 }

@@ -93,6 +93,8 @@ type slotImport struct {
 	ends  bool  // END has come, and is to be acknowledged
 	end   int64 // what it says
 	endAt int64 // offset of this node's own stream behind what came before it
+	// endedAt is when it came, askedAt when replicas were last asked what they have; steady ms.
+	endedAt, askedAt int64
 }
 
 // ImportAttempt is one try to get the keys of a migration from its source. The server runs it on a
