@@ -23,6 +23,7 @@ func (e *Engine) feedMigrations() {
 		e.feedExport(g.exports[i])
 	}
 	for _, m := range g.imports {
+		e.ackSnapshot(m)
 		e.ackEnd(m)
 	}
 }
@@ -76,6 +77,21 @@ func (e *Engine) exportLags(x *export) string {
 			lim.SoftSeconds)
 	}
 	return ""
+}
+
+// syncWaitMs bounds for how many ms a migration waits until its snapshot is on disk.
+const syncWaitMs = 5000
+
+// ackSnapshot acknowledges the marks behind a snapshot that is on disk now.
+func (e *Engine) ackSnapshot(m *slotImport) {
+	if m.logged == 0 || m.client == nil {
+		return
+	}
+	if log := e.persist.aof; !e.LogOn() || log.Synced() >= m.logged ||
+		e.Steady()-m.since > syncWaitMs {
+		m.logged = 0
+		m.say("ACK", m.mark)
+	}
 }
 
 // ackEnd acknowledges END if it has come and all before it is safe.
