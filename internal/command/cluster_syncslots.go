@@ -12,7 +12,7 @@ import (
 //	MARK n, END n, FLUSH db        the source says, within the stream
 //	ACK n, ENDED n                 the destination answers
 //
-// What does not come from the right side means nothing.
+// Anything else is an error, which on the connection of a migration nobody is told.
 func syncSlots(c *engine.Ctx) {
 	if is(c.Args[2], "begin") {
 		if len(c.Args) != 6 {
@@ -38,11 +38,9 @@ func syncSlots(c *engine.Ctx) {
 		c.E.SlotsEnd(c.Client, n)
 	case source && is(c.Args[2], "flush"):
 		c.SlotsFlush(int(n))
-	case !source && is(c.Args[2], "ack"):
-		c.E.SlotsApplied(c.Client, n)
-	case !source && is(c.Args[2], "ended"):
-		c.E.SlotsComplete(c.Client, n)
+	case is(c.Args[2], "ack") && c.E.SlotsApplied(c.Client, n):
+	case is(c.Args[2], "ended") && c.E.SlotsComplete(c.Client, n):
 	default:
-		c.Err(engine.ErrSyntax)
+		c.Err("ERR No such message of a migration is expected on this connection")
 	}
 }

@@ -23,6 +23,7 @@ func (e *Engine) feedMigrations() {
 		e.feedExport(g.exports[i])
 	}
 	for _, m := range g.imports {
+		e.ackSnapshot(m)
 		e.ackEnd(m)
 	}
 }
@@ -78,21 +79,57 @@ func (e *Engine) exportLags(x *export) string {
 	return ""
 }
 
-// ackEnd acknowledges END if it has come and all before it is as safe as confirmed writes are.
+// syncWaitMs bounds for how many ms a migration waits until its snapshot is on disk.
+const syncWaitMs = 5000
+
+// ackSnapshot acknowledges the marks behind a snapshot that is on disk now.
+func (e *Engine) ackSnapshot(m *slotImport) {
+	if m.logged == 0 || m.client == nil {
+		return
+	}
+	if log := e.persist.aof; !e.LogOn() || log.Synced() >= m.logged ||
+		e.Steady()-m.since > syncWaitMs {
+		m.logged = 0
+		m.say("ACK", m.mark)
+	}
+}
+
+// ackEnd acknowledges END if it has come and all before it is safe.
 func (e *Engine) ackEnd(m *slotImport) {
 	if !m.ends || m.client == nil {
 		return
 	}
-	if e.confirm.on {
-		e.noteConfirmed()
-		if e.confirm.upto < m.endAt {
-			e.repl.replicas.ask = true
-			return
+	if !e.kept(m) {
+		if now := e.Steady(); now-m.askedAt >= markMs {
+			m.askedAt, e.repl.replicas.ask = now, true
 		}
+		return
 	}
 	m.ends, m.step = false, importHas
 	e.Log.Notice("Migration %.40s: this node has all of slots %s", m.ID, m.slots.String())
 	m.say("ENDED", m.end)
+}
+
+// replicaWaitMs bounds for how many ms the clients of slots wait for replicas of the destination
+// that need not confirm anything.
+const replicaWaitMs = 2000
+
+// kept reports whether all of a migration is as safe as it was on the source: replicas have it that
+// must, and also those that follow and need not, unless they are slow.
+func (e *Engine) kept(m *slotImport) bool {
+	if e.confirm.on {
+		e.noteConfirmed()
+		return e.confirm.upto >= m.endAt
+	}
+	if e.Steady()-m.endedAt > min(replicaWaitMs, e.Cfg.Cluster.WritePause/4) {
+		return true
+	}
+	for _, r := range e.repl.replicas.list {
+		if r.State == ReplicaOnline && !r.legacy && r.acked < m.endAt {
+			return false
+		}
+	}
+	return true
 }
 
 // say sends the source a message.

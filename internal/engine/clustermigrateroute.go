@@ -12,7 +12,7 @@ import (
 // keys. A command that empties databases is told to them in another form, because it would empty
 // those of the destination.
 func (e *Engine) routeExport(db int, argv [][]byte) (to propagation.Targets) {
-	cmd := e.table.Find(argv)
+	cmd := e.table.FindLogged(argv)
 	if cmd == nil || cmd.UsesShardChannels() {
 		return 0
 	}

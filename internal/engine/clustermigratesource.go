@@ -228,11 +228,15 @@ func (e *Engine) exportSent(x *export, pipe *backlog.Pipe, sent int64, err error
 	e.pushed(x.client)
 }
 
-// SlotsApplied notes that the destination has applied a migration's stream up to an offset.
-func (e *Engine) SlotsApplied(c *Client, offset int64) {
+// SlotsApplied notes that the destination has applied a migration's stream up to an offset. It
+// reports whether the client is that of a destination.
+func (e *Engine) SlotsApplied(c *Client, offset int64) bool {
 	for _, x := range e.migrations.exports {
-		if x.client != c || x.stream == nil || offset > x.streamEnd() {
+		if x.client != c {
 			continue
+		}
+		if x.stream == nil || offset > x.streamEnd() {
+			return true
 		}
 		x.acked, x.ackedAt = max(x.acked, offset), e.Steady()
 		if x.step == exportStreams && x.lag() <= e.Cfg.Cluster.HandoffLag {
@@ -241,7 +245,9 @@ func (e *Engine) SlotsApplied(c *Client, offset int64) {
 				x.lag(), x.slots.String())
 			e.askPhase(x.Migration, topology.Closed, "")
 		}
+		return true
 	}
+	return false
 }
 
 // drainExport is called while the slots are closed: clients wait. What is before END is all that
@@ -264,16 +270,21 @@ func (e *Engine) drainExport(x *export) {
 	e.pushed(x.client) // the batch ends soon
 }
 
-// SlotsComplete notes that the destination has all of a migration.
-func (e *Engine) SlotsComplete(c *Client, offset int64) {
+// SlotsComplete notes that the destination has all of a migration. It reports whether the client is
+// that of a destination.
+func (e *Engine) SlotsComplete(c *Client, offset int64) bool {
 	for _, x := range e.migrations.exports {
-		if x.client != c || x.step != exportDrains || offset != x.end {
+		if x.client != c {
 			continue
 		}
-		x.acked, x.ackedAt = max(x.acked, offset), e.Steady()
-		x.step = exportGrants
-		e.askPhase(x.Migration, topology.Done, "")
+		if x.step == exportDrains && offset == x.end {
+			x.acked, x.ackedAt = max(x.acked, offset), e.Steady()
+			x.step = exportGrants
+			e.askPhase(x.Migration, topology.Done, "")
+		}
+		return true
 	}
+	return false
 }
 
 // exportCron looks after the time that migrations take on their source.

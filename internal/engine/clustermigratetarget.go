@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/internal/cluster/topology"
+	"godwit/internal/config"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/resp"
@@ -162,9 +163,18 @@ func (a *ImportAttempt) Attach(conn Conn) *Client {
 }
 
 // SlotsMark notes a mark of the source (CLUSTER SYNCSLOTS MARK): all before it has been applied.
+// The first one stands behind the snapshot. It is acknowledged when that is on disk, if the log is
+// synced, because it was on the source's, and clients do not wait yet.
 func (e *Engine) SlotsMark(c *Client, offset int64) {
-	if m := e.migrations.importOf(c); m != nil {
-		m.heardAt = e.Steady()
+	m := e.migrations.importOf(c)
+	if m == nil {
+		return
+	}
+	m.heardAt = e.Steady()
+	if !m.marked && e.LogOn() && e.Cfg.AppendFsync != config.FsyncNo {
+		m.logged, m.since = e.persist.aof.Offset(), e.Steady()
+	}
+	if m.marked, m.mark = true, offset; m.logged == 0 {
 		m.say("ACK", offset)
 	}
 }
@@ -173,7 +183,7 @@ func (e *Engine) SlotsMark(c *Client, offset int64) {
 func (e *Engine) SlotsEnd(c *Client, offset int64) {
 	if m := e.migrations.importOf(c); m != nil {
 		m.heardAt = e.Steady()
-		m.ends, m.end, m.endAt = true, offset, e.Feed.Offset()
+		m.ends, m.end, m.endAt, m.endedAt = true, offset, e.Feed.Offset(), e.Steady()
 		e.ackEnd(m)
 	}
 }

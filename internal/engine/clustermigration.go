@@ -90,9 +90,16 @@ type slotImport struct {
 	began   int64 // steady ms; 0: not yet
 	heardAt int64 // steady ms
 
+	marked bool  // the snapshot and a mark behind it have come
+	mark   int64 // the last mark, while the snapshot is not on disk
+	logged int64 // offset in the log behind the snapshot, while it is not on disk; else 0
+	since  int64 // steady ms, of that
+
 	ends  bool  // END has come, and is to be acknowledged
 	end   int64 // what it says
 	endAt int64 // offset of this node's own stream behind what came before it
+	// endedAt is when it came, askedAt when replicas were last asked what they have; steady ms.
+	endedAt, askedAt int64
 }
 
 // ImportAttempt is one try to get the keys of a migration from its source. The server runs it on a

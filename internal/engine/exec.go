@@ -63,6 +63,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 // dispatch finds the command, passes it through the gates and calls it.
 func (e *Engine) dispatch(c *Ctx) bool {
 	cmd := e.table.Find(c.Args)
+	if cmd == nil && c.Client.Origin == OriginImport {
+		cmd = e.table.FindLogged(c.Args) // as in a log, the server's own commands are not renamed
+	}
 	if c.Client.follows() {
 		e.dispatchReplica(c, cmd)
 		return true
