@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"strconv"
 
 	"godwit/internal/cluster/topology"
@@ -69,7 +70,8 @@ type migrateSlots struct {
 // one reads the ranges for one target, and the target. It reports false when it has replied with an
 // error. Valkey finds faults in this order.
 func (r *migrateSlots) one() bool {
-	if !is(r.args[0], "slotsrange") {
+	// valkey-cli sends the C string with its end.
+	if word, _, _ := bytes.Cut(r.args[0], []byte{0}); !is(word, "slotsrange") {
 		r.c.Err(engine.ErrSyntax)
 		return false
 	}

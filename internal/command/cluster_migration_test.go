@@ -124,7 +124,7 @@ func TestMigrationTasks(t *testing.T) {
 	one = one[1:41]
 	show := "CLUSTER MIGRATION STATUS ID " + one
 	require.Equal(t, []string{"id=" + one + " slots=102-103 107-109 source=b dest=a" +
-		" operation=import state=none last_error= retries=0 create_time=some" +
+		" operation=import state=connecting last_error= retries=0 create_time=some" +
 		" start_time=some end_time=-1 write_pause_ms=0"}, m.fields(t, show))
 	m.replies(t, [][2]string{
 		{"CLUSTER MIGRATION IMPORT 109 110",
@@ -147,7 +147,8 @@ func TestMigrationTasks(t *testing.T) {
 	all := m.fields(t, "CLUSTER MIGRATION STATUS ALL") // not that of others
 	require.Len(t, all, 3)
 	require.Contains(t, all[0], "id="+two)
-	require.Contains(t, all[1], "slots=0-3 source=a dest=d operation=migrate state=none")
+	require.Contains(t, all[1], "slots=0-3 source=a dest=d operation=migrate"+
+		" state=wait-bgsave-start")
 	require.Contains(t, all[2], "id="+one)
 	require.Equal(t, "(integer) 1", m.run(t, "CLUSTER MIGRATION CANCEL ID "+two))
 	require.Equal(t, "(integer) 1", m.run(t, "CLUSTER MIGRATION CANCEL ALL"))
@@ -167,7 +168,8 @@ func TestSlotMigrations(t *testing.T) {
 	m := newMigrating(t)
 	m.run(t, "CLUSTER MIGRATION IMPORT 102 102")
 	require.Equal(t, "OK", m.run(t, "CLUSTER MIGRATESLOTS SLOTSRANGE 1 1 NODE "+nodeName(3)))
-	list := m.fields(t, "CLUSTER GETSLOTMIGRATIONS")
+	require.Equal(t, "OK", m.run(t, "CLUSTER MIGRATESLOTS SLOTSRANGE\x00 2 2 NODE "+nodeName(3)))
+	list := m.fields(t, "CLUSTER GETSLOTMIGRATIONS")[1:]
 	require.Len(t, list, 2)
 	_, shown, _ := strings.Cut(list[1], " ")
 	require.Equal(t, "operation=IMPORT slot_ranges=102-102 target_node=a source_node=b"+
@@ -178,7 +180,7 @@ func TestSlotMigrations(t *testing.T) {
 		m.run(t, "CLUSTER MIGRATESLOTS SLOTSRANGE 1 1 NODE "+nodeName(3))
 		m.run(t, "CLUSTER CANCELSLOTMIGRATIONS")
 	}
-	require.Len(t, m.fields(t, "CLUSTER GETSLOTMIGRATIONS"), 5)
+	require.Len(t, m.fields(t, "CLUSTER GETSLOTMIGRATIONS"), 6)
 	m.run(t, "CONFIG SET cluster-slot-migration-log-max-len 1")
 	list = m.fields(t, "CLUSTER GETSLOTMIGRATIONS")
 	require.Len(t, list, 2)

@@ -177,8 +177,8 @@ func valkeyClusterTable() []Directive {
 		{Name: "cluster-slot-stats-enabled", Default: "no",
 			Doc:   "Keep statistics for each slot.",
 			value: slotStats(func(c *Config) *SlotStats { return &c.Cluster.SlotStats })},
-		later("slot-migration-max-failover-repl-bytes", "0", 0,
-			"Bytes of lag at which a migration may end.",
+		ignored("slot-migration-max-failover-repl-bytes", "0", 0,
+			"cluster-slot-migration-handoff-max-lag-bytes says when a migration may end",
 			memory(-1, maxLong, held[int64]("slot-migration-max-failover-repl-bytes"))),
 	}
 }
