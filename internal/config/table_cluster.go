@@ -33,6 +33,9 @@ type Cluster struct {
 	Databases       int
 	SlotStats       SlotStats
 	MigrationLogLen int64
+	// HandoffLag is how many bytes of changes may be on their way when a migration closes its
+	// slots. WritePause is for how many ms clients of the slots wait then.
+	HandoffLag, WritePause int64
 }
 
 // Endpoint says what a node of a cluster gives clients to connect to.
