@@ -71,13 +71,10 @@ func (e *Engine) holdBack(c *Ctx) bool {
 	return true
 }
 
-// migrationPause is how long clients wait at most for slots that a migration hands over, in ms.
-const migrationPause = 10_000
-
 // longestHold returns for how long commands wait at most for slots to move or for a new master, in
 // ms. What they wait for has failed by then, or is given up.
 func (e *Engine) longestHold() int64 {
-	return max(e.cluster.nodeTimeout(), e.Cfg.Cluster.FailoverTimeout, migrationPause)
+	return max(e.cluster.nodeTimeout(), e.Cfg.Cluster.FailoverTimeout, e.Cfg.Cluster.WritePause)
 }
 
 // closingHolds reports whether a command changes keys that it does not name, while slots are about

@@ -17,7 +17,12 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	e.slotsChanged(&lost) // clients that wait for keys of others are sent to them
 	e.followShard()
 	e.readLease()
+	ended := e.followImports()
+	e.followExports()
+	lost.Union(&ended)
 	e.findStrays(&lost)
+	e.hideSlots()
+	e.migrationCron()
 }
 
 // EmptyData deletes all keys, as FLUSHALL does, when this node has left its shard for one of its

@@ -30,6 +30,7 @@ func (e *Engine) clusterCron() {
 	changed := e.stateChanged() != was
 	if changed {
 		e.redirectWaiters()
+		e.resumePostponed()
 	}
 	late := c.refuseAt != 0 && e.Steady() >= c.refuseAt
 	if late {
