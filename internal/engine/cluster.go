@@ -99,6 +99,7 @@ type clustering struct {
 	cut   bool            // the node does not hear of a majority
 	down  bool            // as CLUSTER INFO says
 	refs  []spec.KeyRef   // scratch
+	sentinel
 	clusterView
 }
 
@@ -110,6 +111,24 @@ type clusterView struct {
 	role  topology.Role   // of self; a replica while the shard has no master
 	// plain holds the slots of which this node serves everything without a second look.
 	plain slot.Set
+}
+
+// sentinel is what this node has told its subscribers, and since when it knows what it answers.
+type sentinel struct {
+	told map[string]endpoint // where a master was last, by its name
+	seen map[topology.NodeID]seen
+}
+
+// endpoint is where clients reach a node.
+type endpoint struct {
+	host string
+	port int
+}
+
+// seen is since when a node is what it is, in ms of the steady clock.
+type seen struct {
+	role             topology.Role
+	roleAt, failedAt int64 // failedAt is 0 of a node that has not failed
 }
 
 // ClusterEnabled reports whether the server is a node of a cluster.
