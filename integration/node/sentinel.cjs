@@ -13,11 +13,12 @@ const nodes = process.argv.slice(2).map((a) => {
 });
 const patience = 60000;
 
-// until waits for a condition.
+// until waits for a condition. Errors are like a condition that does not hold yet.
 async function until(what, condition) {
   const end = Date.now() + patience;
-  while (!await condition()) {
-    assert.ok(Date.now() < end, what);
+  let last;
+  while (!await condition().catch((e) => { last = e; })) {
+    assert.ok(Date.now() < end, `${what}, but: ${last}`);
     await new Promise((resolve) => { setTimeout(resolve, 5); });
   }
 }
@@ -31,9 +32,7 @@ function writer(name, client) {
       for (const upto = confirmed.length + count; confirmed.length < upto;) {
         await until(`${name}: a write is confirmed`, async () => {
           n++;
-          try {
-            if (await client.set(`${name}:${n}`, `${n}`) !== 'OK') return false;
-          } catch { return false; }
+          assert.equal(await client.set(`${name}:${n}`, `${n}`), 'OK');
           confirmed.push(n);
           return true;
         });
