@@ -78,6 +78,14 @@ func (b *blocker) waits() {
 	require.Contains(b.e, b.flags(), "b")
 }
 
+// leaves closes the connection and waits until the server has noticed: before that, the client may
+// still be served.
+func (b *blocker) leaves() {
+	b.e.Helper()
+	b.Close()
+	eventually(b.e, "the client is gone", func() bool { return b.flags() == "" })
+}
+
 func TestBlockingPops(t *testing.T) {
 	everywhere(t, func(e *env) {
 		score := func(s string) string {
@@ -270,7 +278,7 @@ func TestBlockingOrder(t *testing.T) {
 		third.gets(`["c" "x"]`)
 		late.waits()
 		require.Zero(e, e.c.Exists(e.ctx, "a", "b", "c").Val())
-		late.Close()
+		late.leaves()
 
 		// Two lists feed each other until somebody takes the element out.
 		first, second = e.block("BLMOVE", "a", "b", "LEFT", "LEFT", 0),

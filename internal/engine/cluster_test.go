@@ -423,4 +423,22 @@ func TestStrays(t *testing.T) {
 	require.Equal(t, 100, db.SlotLen(stays))
 	require.Equal(t, 100, db.SlotLen(free))
 	require.Len(t, heard.Units(), 400, "each key that has gone is propagated")
+	// A key that was imported stays when the import is given up, also once the node leads anew.
+	m.apply(topology.AddSlots{Node: nodeID(0), Slots: slots(free)})
+	m.apply(topology.SetMark{Node: nodeID(0), Slot: gone, Importing: nodeID(1)})
+	m.install()
+	m.do(m.c, "asking")
+	require.Equal(t, "+OK", m.do(m.c, "set {a}imported x"))
+	m.apply(topology.Unmark{Node: nodeID(0), Slot: gone})
+	m.apply(topology.Vacate{Shard: sh, Term: m.shard().Term})
+	m.install()
+	m.apply(topology.Promote{Shard: sh, Term: m.shard().Term, Node: nodeID(0)})
+	m.install()
+	m.hold(time.Hour)
+	for m.e.Slice() {
+	}
+	require.Equal(t, 1, db.SlotLen(gone))
+	m.apply(topology.Close{Shard: topology.ShardID(nodeID(301)), Term: 1, Slots: slots(gone)})
+	m.apply(topology.Move{To: nodeID(0), Slots: slots(gone)})
+	require.True(t, m.shard().Kept.Empty())
 }

@@ -11,7 +11,7 @@ import (
 
 // strayKeys are keys of slots that another shard owns: they stay behind when a slot moves, or come
 // with files of before. The master deletes them in slices, and its replicas follow. Keys in a slot
-// that was imported but never owned stay: they may be the only ones of their names.
+// that was imported but never owned stay (topology.Shard.Kept).
 type strayKeys struct {
 	foreign slot.Set // slots whose keys must go
 	next    int      // slots before it are done with; slot.Count: all are
@@ -42,6 +42,7 @@ func (e *Engine) findStrays(lost *slot.Set) {
 		foreign = others
 	}
 	foreign = foreign.Common(&others)
+	foreign.Subtract(&v.shard.Kept)
 	for i, m := range v.state.Marks {
 		if m.Importing != "" && m.To == v.shard.ID {
 			foreign.Remove(i)

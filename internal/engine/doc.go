@@ -53,6 +53,7 @@
 //	syncpause.go        what a replica waits for that has lost its full synchronization
 //	cluster.go          the topology of the cluster as the gates and replies need it
 //	clusterpeername.go  how nodes name themselves to each other
+//	clustermigration.go migrations of slots: what is known of them
 //	clusterlease.go     may this node confirm writes
 //	clusterinsync.go    the replicas that have every confirmed write
 //	clusterreport.go    what a node plays in its shard, and what it tells of its data

@@ -100,18 +100,19 @@ type Engine struct {
 	persist      persistState
 
 	clock
-	rng      *rand.Rand
-	runID    string
-	repl     replication
-	confirm  confirming
-	ending   shutdownWait
-	failover failoverState
-	cluster  clustering
-	lease    lease
-	inSync   inSync
-	shard    shardRole
-	strays   strayKeys
-	errs     map[string]int64
+	rng        *rand.Rand
+	runID      string
+	repl       replication
+	confirm    confirming
+	ending     shutdownWait
+	failover   failoverState
+	cluster    clustering
+	lease      lease
+	inSync     inSync
+	shard      shardRole
+	strays     strayKeys
+	migrations migrations
+	errs       map[string]int64
 	// masterErrors and applied are of the commands of the master.
 	masterErrors masterErrors
 	applied      applied

@@ -6,5 +6,5 @@ type refusal string
 const (
 	passed refusal = ""         // the command may run
 	closed refusal = "(closed)" // its client is being closed, and is told nothing
-	held   refusal = "(held)"   // it comes again when CLIENT PAUSE ends
+	held   refusal = "(held)"   // it comes again when what holds it ends
 )

@@ -5,9 +5,8 @@ var _ = family(GroupCluster, clusterCommands)
 // topologyFlags are those of commands that change the topology.
 const topologyFlags = Admin | Stale | NoAsyncLoading | AwaitsCluster
 
-// clusterCommands are the commands of Redis Cluster. They are in the table, with arity, flags and
-// documentation, so that a client learns that there is no cluster, rather than that there is no
-// such command.
+// clusterCommands are the commands of Redis Cluster. A server that is in no cluster has them too, so
+// that a client learns just that, rather than that there is no such command.
 var clusterCommands = []*Command{
 	{
 		Name: "cluster", Arity: -2, Since: "3.0.0",

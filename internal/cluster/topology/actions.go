@@ -158,9 +158,15 @@ type Open struct {
 type Begin struct {
 	ID      string   `json:"id"` // 40 hexadecimal digits
 	Slots   slot.Set `json:"slots"`
+	Asked   string   `json:"asked,omitempty"` // see Migration.Asked
 	From    ShardID  `json:"from"`
 	To      ShardID  `json:"to"`
 	Created int64    `json:"created"` // unix ms
+}
+
+// BeginAll starts several migrations, or none of them if one is refused.
+type BeginAll struct {
+	List []Begin `json:"list"`
 }
 
 // Advance brings a migration to its next phase: Copying to Closed (a revocation: the slots close),

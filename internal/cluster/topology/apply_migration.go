@@ -1,6 +1,13 @@
 package topology
 
-import "strconv"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"godwit/internal/slot"
+)
 
 func (a Begin) apply(e *entry) string {
 	from, to := e.Shards[a.From], e.Shards[a.To]
@@ -14,8 +21,9 @@ func (a Begin) apply(e *entry) string {
 	case a.Slots.Empty():
 		return errSlot
 	}
-	if r := notMine(&a.Slots, &from.Slots); r != "" {
-		return r
+	foreign := a.Slots
+	if foreign.Subtract(&from.Slots); !foreign.Empty() {
+		return "ERR The source does not own hash slot " + strconv.Itoa(first(&foreign))
 	}
 	for _, m := range e.Migrations {
 		if m.ID == a.ID {
@@ -34,11 +42,37 @@ func (a Begin) apply(e *entry) string {
 		}
 	}
 	e.Migrations = append(e.Migrations, &Migration{
-		ID: a.ID, Slots: a.Slots, From: a.From, To: a.To, SourceTerm: from.Term,
+		ID: a.ID, Slots: a.Slots, Asked: a.Asked, From: a.From, To: a.To, SourceTerm: from.Term,
 		TargetTerm: to.Term, Source: from.Master, Target: to.Master, Phase: Copying,
 		Created: a.Created,
 	})
 	return ""
+}
+
+func (a BeginAll) apply(e *entry) string {
+	before := e.Migrations
+	for _, b := range a.List {
+		if r := b.apply(e); r != "" {
+			e.Migrations = before
+			return r
+		}
+	}
+	return ""
+}
+
+// Ranges returns the slots as CLUSTER MIGRATION STATUS writes them: "0-9 12-12".
+func (m *Migration) Ranges() string { return Ranges(m.Slots.Ranges()) }
+
+// Ranges writes ranges as Migration.Ranges does.
+func Ranges(list []slot.Range) string {
+	var b strings.Builder
+	for i, r := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%d-%d", r.First, r.Last)
+	}
+	return b.String()
 }
 
 // Over reports whether the migration has ended.
@@ -54,6 +88,33 @@ func (s *State) Migration(id string) *Migration {
 	return nil
 }
 
+// SlotMigrates returns the refusal of CLUSTER SETSLOT for a slot that a migration moves: into the
+// node's shard, or out of it.
+func SlotMigrates(in bool) string {
+	if in {
+		return "ERR Slot import in progress."
+	}
+	return "ERR Slot export in progress."
+}
+
+// migrating reports whether a migration is under way that moves the slot.
+func (s *State) migrating(i int) bool {
+	return slices.ContainsFunc(s.Migrations, func(m *Migration) bool {
+		return !m.Over() && m.Slots.Has(i)
+	})
+}
+
+// Refusals of Advance when there is nothing left to advance.
+const (
+	errUnknownMigration = "ERR Unknown migration"
+	errMigrationOver    = "ERR The migration has ended: "
+)
+
+// MigrationOver reports whether the refusal of an Advance says that the migration has ended before.
+func MigrationOver(refusal string) bool {
+	return refusal == errUnknownMigration || strings.HasPrefix(refusal, errMigrationOver)
+}
+
 func (a Advance) apply(e *entry) string {
 	i, m := 0, (*Migration)(nil)
 	for i, m = range e.Migrations {
@@ -63,13 +124,14 @@ func (a Advance) apply(e *entry) string {
 	}
 	switch {
 	case m == nil || m.ID != a.ID:
-		return "ERR Unknown migration"
+		return errUnknownMigration
 	case m.Phase == a.Phase:
 		return ""
 	case m.Over():
-		return "ERR The migration has ended: " + string(m.Phase)
+		return errMigrationOver + string(m.Phase)
 	case a.Phase == Closed && m.Phase == Copying:
-		e.editMigration(i).Phase = Closed
+		m = e.editMigration(i)
+		m.Phase, m.Paused = Closed, a.At
 		e.editShard(m.From).Closing.Union(&m.Slots)
 	case a.Phase == Done && m.Phase == Closed:
 		e.finish(i, a.At)
@@ -89,11 +151,11 @@ func (e *entry) finish(i int, at int64) {
 	from := e.editShard(m.From)
 	from.Slots.Subtract(&m.Slots)
 	from.Closing.Subtract(&m.Slots)
-	to := e.editShard(m.To)
-	to.Slots.Union(&m.Slots)
-	e.raise(to)
-	for s := range e.Marks {
+	e.give(m.To, &m.Slots)
+	e.raise(e.editShard(m.To))
+	for s, mark := range e.Marks {
 		if m.Slots.Has(s) {
+			e.keep(mark)
 			delete(e.Marks, s)
 		}
 	}

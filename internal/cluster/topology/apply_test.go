@@ -171,6 +171,27 @@ func TestMigration(t *testing.T) {
 	require.Equal(t, Failed, l.Migration(again.ID).Phase)
 }
 
+// TestMigrations starts several at once, or none.
+func TestMigrations(t *testing.T) {
+	l := newLog(t)
+	one := Begin{ID: id("cc", 1), Slots: slots(2, 3), From: shardID(0), To: shardID(1)}
+	two := Begin{ID: id("cc", 2), Slots: slots(3, 9), From: shardID(0), To: shardID(2)}
+	l.refused("ERR Slot 3 is being migrated already", BeginAll{[]Begin{one, two}})
+	require.Empty(t, l.Migrations)
+	two.Slots, two.Asked = slots(7, 9), "8-9 7-7"
+	l.ok(BeginAll{[]Begin{one, two}})
+	require.Equal(t, "2-3", l.Migrations[0].Ranges())
+	require.Equal(t, "8-9 7-7", l.Migrations[1].Asked)
+	l.refused("ERR Slot export in progress.", SetMark{Node: nodeID(0), Slot: 2,
+		Migrating: nodeID(1)})
+	l.refused("ERR Slot import in progress.", SetMark{Node: nodeID(1), Slot: 3,
+		Importing: nodeID(0)})
+	l.ok(Advance{ID: one.ID, Phase: Closed, At: 7})
+	require.EqualValues(t, 7, l.Migration(one.ID).Paused)
+	l.ok(Advance{ID: one.ID, Phase: Cancelled, At: 9})
+	require.True(t, l.shard(0).Closing.Empty())
+}
+
 // TestForget removes nodes as redis-cli's del-node does: FORGET is sent to all others, and then the
 // replicas get another master.
 func TestForget(t *testing.T) {

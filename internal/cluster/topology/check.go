@@ -142,6 +142,10 @@ func (s *State) checkSlots() error {
 		if closing.Subtract(&sh.Slots); !closing.Empty() {
 			return fmt.Errorf("shard %s: slots %v are closing, but not its own", id, closing)
 		}
+		if kept := sh.Kept.Common(&sh.Slots); !kept.Empty() {
+			return fmt.Errorf("shard %s: keys of slots %v are kept, but they are its own", id,
+				kept)
+		}
 	}
 	return nil
 }

@@ -42,7 +42,8 @@ var actions = []struct {
 	row[Vacate]("vacate"), row[Promote]("promote"), row[SetInSync]("in-sync"),
 	row[SetEpoch]("set-epoch"), row[Bump]("bump"), row[AddSlots]("add-slots"),
 	row[DelSlots]("del-slots"), row[SetMark]("mark"), row[Unmark]("unmark"), row[Close]("close"),
-	row[Move]("move"), row[Open]("open"), row[Begin]("begin"), row[Advance]("advance"),
+	row[Move]("move"), row[Open]("open"), row[Begin]("begin"), row[BeginAll]("begin-all"),
+	row[Advance]("advance"),
 }
 
 func row[T Action](name string) struct {

@@ -145,7 +145,14 @@ func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
 	case 6:
 		return Open{sh.ID, sh.Closing}
 	case 7:
-		return Begin{ID: id("cc", g.fresh()), Slots: g.slots(sh), From: sh.ID, To: g.shard(s).ID}
+		begin := func() Begin {
+			return Begin{ID: id("cc", g.fresh()), Slots: g.slots(sh), From: sh.ID,
+				To: g.shard(s).ID}
+		}
+		if g.rng.IntN(3) == 0 {
+			return BeginAll{[]Begin{begin(), begin()}}
+		}
+		return begin()
 	}
 	if len(s.Migrations) == 0 {
 		return Bump{n}

@@ -112,6 +112,9 @@ type Shard struct {
 	// Closing are those of Slots that the master must not serve: they are about to move. They
 	// come from a revocation, and go with the entry that moves them or gives them back.
 	Closing slot.Set `json:"closing"`
+	// Kept are slots of others whose import key by key was given up. The keys that had come may be
+	// the only ones of their names, so this shard keeps them until it owns the slots.
+	Kept slot.Set `json:"kept"`
 }
 
 // Mark is what CLUSTER SETSLOT says of a slot that is moved key by key.
@@ -138,8 +141,11 @@ const (
 type Migration struct {
 	ID    string   `json:"id"` // 40 hexadecimal digits
 	Slots slot.Set `json:"slots"`
-	From  ShardID  `json:"from"`
-	To    ShardID  `json:"to"`
+	// Asked is Slots as ranges in the words of who began it, if these differ from Ranges. Tools
+	// look for their own words.
+	Asked string  `json:"asked,omitempty"`
+	From  ShardID `json:"from"`
+	To    ShardID `json:"to"`
 	// SourceTerm and TargetTerm are those of the shards at its beginning: it fails with either
 	// master.
 	SourceTerm uint64 `json:"source_term"`
@@ -150,6 +156,7 @@ type Migration struct {
 	Phase   Phase  `json:"phase"`
 	Message string `json:"message,omitempty"` // why it has ended
 	Created int64  `json:"created"`           // unix ms, by the proposer's clock
+	Paused  int64  `json:"paused,omitempty"`  // unix ms when it closed, by the source's clock
 	Ended   int64  `json:"ended,omitempty"`   // unix ms, by that of who ended it; 0: by Apply
 }
 
