@@ -96,7 +96,7 @@ async function nodeRedis() {
 
 // during runs writers of both libraries while the master changes.
 async function during(change) {
-  const io = openIORedis({ failoverDetector: true });
+  const io = openIORedis();
   const node = await openNodeRedis({ scanInterval: 1000 });
   const writers = [writer('io', io), writer('node', node)];
   const all = (what) => Promise.all(writers.map((w) => w[what]()));
