@@ -16,7 +16,7 @@ func sentinelHandlers() engine.Handlers {
 		"sentinel|ckquorum":                ofMaster(ckquorumCmd),
 		"sentinel|get-master-addr-by-name": masterAddrCmd,
 		"sentinel|help":                    helpOf(sentinelHelp...),
-		"sentinel|master":                  ofMaster(replySentinelMaster),
+		"sentinel|master":                  ofMaster(sentinelMasterCmd),
 		"sentinel|masters":                 sentinelMastersCmd,
 		"sentinel|myid":                    asMember(myIDCmd),
 		"sentinel|replicas":                ofMaster(sentinelReplicasCmd),
@@ -44,14 +44,14 @@ var sentinelHelp = []string{
 }
 
 // ofMaster makes a handler of one that takes the shard which the first argument names.
-func ofMaster(fn func(c *engine.Ctx, p *topology.Part)) func(c *engine.Ctx) {
+func ofMaster(fn func(c *engine.Ctx, m engine.NamedMaster)) func(c *engine.Ctx) {
 	return func(c *engine.Ctx) {
-		p := c.E.MasterNamed(string(c.Args[2]))
-		if p == nil {
+		m, ok := c.E.MasterNamed(string(c.Args[2]))
+		if !ok {
 			c.Err("ERR No such master with that name")
 			return
 		}
-		fn(c, p)
+		fn(c, m)
 	}
 }
 
@@ -59,21 +59,21 @@ func ofMaster(fn func(c *engine.Ctx, p *topology.Part)) func(c *engine.Ctx) {
 // would send clients to a master that may have been replaced, or that takes no writes. With an
 // error they ask another node.
 func masterAddrCmd(c *engine.Ctx) {
-	p := c.E.MasterNamed(string(c.Args[2]))
+	m, ok := c.E.MasterNamed(string(c.Args[2]))
 	switch {
 	case !c.E.HearsMajority():
 		c.Err("IDONTKNOW This node does not hear of a majority of the cluster's voters. Please " +
 			"ask another one.")
-	case p == nil:
+	case !ok:
 		c.NullArray()
 	default:
-		host, port := c.E.SentinelAddress(p.Head, c.Client)
+		host, port := c.E.SentinelAddress(m.Head, c.Client)
 		bulks(c, []string{host, strconv.Itoa(port)})
 	}
 }
 
 // ckquorumCmd carries out SENTINEL CKQUORUM: a majority of the voters is the quorum.
-func ckquorumCmd(c *engine.Ctx, _ *topology.Part) {
+func ckquorumCmd(c *engine.Ctx, _ engine.NamedMaster) {
 	all, alive := c.E.Voters()
 	usable := strconv.Itoa(alive) + " usable Sentinels. "
 	if alive > all/2 {
@@ -87,20 +87,26 @@ func ckquorumCmd(c *engine.Ctx, _ *topology.Part) {
 
 func sentinelMastersCmd(c *engine.Ctx) {
 	masters := c.E.Masters()
+	voters, _ := c.E.Voters()
 	c.Array(len(masters))
-	for _, p := range masters {
-		replySentinelMaster(c, p)
+	for _, m := range masters {
+		replySentinelMaster(c, m, voters)
 	}
 }
 
-func sentinelReplicasCmd(c *engine.Ctx, p *topology.Part) {
-	c.Array(len(p.Replicas))
-	for _, n := range p.Replicas {
-		replySentinelReplica(c, p, n)
+func sentinelMasterCmd(c *engine.Ctx, m engine.NamedMaster) {
+	voters, _ := c.E.Voters()
+	replySentinelMaster(c, m, voters)
+}
+
+func sentinelReplicasCmd(c *engine.Ctx, m engine.NamedMaster) {
+	c.Array(len(m.Replicas))
+	for _, n := range m.Replicas {
+		replySentinelReplica(c, m, n)
 	}
 }
 
-func sentinelSentinelsCmd(c *engine.Ctx, _ *topology.Part) {
+func sentinelSentinelsCmd(c *engine.Ctx, _ engine.NamedMaster) {
 	nodes := c.E.ClusterView().List
 	c.Array(len(nodes) - 1)
 	for _, n := range nodes {
@@ -173,26 +179,25 @@ func sentinelFlags(c *engine.Ctx, n *topology.Node, role string) string {
 	return strings.Join(flags, ",")
 }
 
-func replySentinelMaster(c *engine.Ctx, p *topology.Part) {
-	voters, _ := c.E.Voters()
-	f := sentinelNode(c, p.Head, c.E.MasterName(p), "master")
+func replySentinelMaster(c *engine.Ctx, m engine.NamedMaster, voters int) {
+	f := sentinelNode(c, m.Head, m.Name, "master")
 	f.num("info-refresh", 0)
 	f.str("role-reported", "master")
-	f.num("role-reported-time", c.E.RoleFor(p.Head))
-	f.num("config-epoch", int64(p.Epoch))
-	f.num("num-slaves", int64(len(p.Replicas)))
+	f.num("role-reported-time", c.E.RoleFor(m.Head))
+	f.num("config-epoch", int64(m.Epoch))
+	f.num("num-slaves", int64(len(m.Replicas)))
 	f.num("num-other-sentinels", int64(len(c.E.ClusterView().List)-1))
 	f.num("quorum", int64(voters/2+1))
 	f.num("failover-timeout", c.E.Cfg.Cluster.FailoverTimeout)
-	f.num("parallel-syncs", int64(max(1, len(p.Replicas))))
+	f.num("parallel-syncs", int64(max(1, len(m.Replicas))))
 	f.reply(c)
 }
 
 // replySentinelReplica replies with the fields of a replica. Whether another node has the link to
 // its master is only known to the master.
-func replySentinelReplica(c *engine.Ctx, p *topology.Part, n *topology.Node) {
+func replySentinelReplica(c *engine.Ctx, m engine.NamedMaster, n *topology.Node) {
 	host, port := c.E.SentinelAddress(n, c.Client)
-	master, masterPort := c.E.SentinelAddress(p.Head, c.Client)
+	master, masterPort := c.E.SentinelAddress(m.Head, c.Client)
 	f := sentinelNode(c, n, net.JoinHostPort(host, strconv.Itoa(port)), "slave")
 	f.num("info-refresh", 0)
 	f.str("role-reported", "slave")

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"net"
+	"net/netip"
 	"strconv"
 
 	"godwit/internal/cluster/topology"
@@ -18,40 +19,43 @@ import (
 // Messages are made here, out of two topologies. So every node has them for its subscribers, and
 // none goes over the bus.
 
-// MasterName returns the name of a shard for clients of Sentinel, "" if it has none: it has no
-// slots, or its last master has left.
-func (e *Engine) MasterName(p *topology.Part) string {
-	name := e.Cfg.Cluster.MasterName
-	switch {
-	case p.Slots.Empty() || p.Head == nil:
-		return ""
-	case e.cluster.view.Size() > 1:
-		return name + "-" + string(p.ID)
-	}
-	return name
+// NamedMaster is a shard under its name for clients of Sentinel. It has a head.
+type NamedMaster struct {
+	*topology.Part
+	Name string
 }
 
-// MasterNamed returns the shard with the name, nil if there is none.
-func (e *Engine) MasterNamed(name string) *topology.Part {
-	for _, p := range e.Masters() {
-		if e.MasterName(p) == name {
-			return p
-		}
-	}
-	return nil
-}
-
-// Masters returns the shards that have a name.
-func (e *Engine) Masters() (list []*topology.Part) {
+// Masters returns the shards that have slots and a master, or a last one.
+func (e *Engine) Masters() (list []NamedMaster) {
 	if e.cluster.self == nil {
 		return nil
 	}
+	shards := 0
 	for _, p := range e.cluster.view.Parts {
-		if e.MasterName(p) != "" {
-			list = append(list, p)
+		if p.Slots.Empty() {
+			continue
+		}
+		shards++
+		if p.Head != nil {
+			list = append(list, NamedMaster{p, e.Cfg.Cluster.MasterName})
+		}
+	}
+	if shards > 1 {
+		for i := range list {
+			list[i].Name += "-" + string(list[i].ID)
 		}
 	}
 	return list
+}
+
+// MasterNamed returns the shard with the name, and false if there is none.
+func (e *Engine) MasterNamed(name string) (m NamedMaster, found bool) {
+	for _, m := range e.Masters() {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return NamedMaster{}, false
 }
 
 // HearsMajority reports whether this node hears of a majority of the voters. What it knows of the
@@ -61,6 +65,9 @@ func (e *Engine) HearsMajority() bool { return !e.cluster.cut }
 // Voters returns how many voters there are, and how many of these have not failed as far as this
 // node knows.
 func (e *Engine) Voters() (all, alive int) {
+	if e.cluster.self == nil {
+		return 0, 0
+	}
 	voters := e.ClusterFacts().Raft.Voters
 	for _, id := range voters {
 		n := e.cluster.state.Nodes[id]
@@ -76,7 +83,9 @@ func (e *Engine) Voters() (all, alive int) {
 func (e *Engine) SentinelAddress(n *topology.Node, cl *Client) (host string, port int) {
 	at := e.endpointOf(n, cl.TLS)
 	if at.host == "" && n == e.cluster.self {
-		at.host, _, _ = net.SplitHostPort(cl.LAddr)
+		if own, err := netip.ParseAddrPort(cl.LAddr); err == nil { // else it is a unix socket
+			at.host = own.Addr().String()
+		}
 	}
 	return at.host, at.port
 }
@@ -129,54 +138,82 @@ func (s *sentinel) note(v *topology.View, now int64) {
 func (e *Engine) tellMasters(old *topology.View) {
 	s, v := &e.cluster.sentinel, e.cluster.view
 	s.note(v, max(e.Steady(), 1))
-	if s.told == nil || old != nil && old.Cluster != v.Cluster {
-		s.told = map[string]endpoint{}
+	if old == nil || old.Cluster != v.Cluster {
+		old, s.told = nil, map[string]endpoint{}
 	}
-	for _, p := range e.Masters() {
-		name, at := e.MasterName(p), e.endpointOf(p.Head, e.Cfg.TLSReplication)
-		was, known := s.told[name]
+	nodes := e.changedNodes(old)
+	for _, m := range e.Masters() {
+		at := e.endpointOf(m.Head, e.Cfg.TLSReplication)
+		was, known := s.told[m.Name]
 		switched := known && was != at && at.host != ""
 		if at.host != "" {
-			s.told[name] = at
+			s.told[m.Name] = at
 		}
 		if switched {
-			e.tell("+switch-master", name+" "+was.words()+" "+at.words())
+			e.tell("+switch-master", m.Name+" "+was.words()+" "+at.words())
 		}
 		if old != nil && e.hub.Subscribers() > 0 {
-			e.tellNodes(old, p, switched)
+			e.tellMaster(old, m, switched)
+			e.tellReplicas(old, m, switched)
+			e.tellSentinels(old, m, nodes)
 		}
 	}
 }
 
-// tellNodes tells what has happened to the nodes of a shard, and to all nodes as Sentinels of it.
-// After a switch to another master all replicas are told anew.
-func (e *Engine) tellNodes(old *topology.View, p *topology.Part, switched bool) {
-	head := p.Head
-	master := "master " + e.MasterName(p) + " " + e.wordsOf(head)
-	behind := " @ " + e.MasterName(p) + " " + e.wordsOf(head)
-	if was := old.Nodes[head.ID]; was != nil && !switched && was.Failed != head.Failed {
-		if head.Failed {
-			all, alive := e.Voters()
-			e.tell("+sdown", master)
-			e.tell("+odown", master+" #quorum "+strconv.Itoa(alive)+"/"+strconv.Itoa(all/2+1))
-		} else {
-			e.tell("-sdown", master)
-			e.tell("-odown", master)
+// changedNodes returns the nodes that have come since the topology old, have failed or are back.
+func (e *Engine) changedNodes(old *topology.View) (list []*topology.Node) {
+	if old == nil {
+		return nil
+	}
+	for _, n := range e.cluster.view.List {
+		if was := old.Nodes[n.ID]; was == nil || was.Failed != n.Failed {
+			list = append(list, n)
 		}
 	}
-	for _, n := range p.Replicas {
-		at := e.endpointOf(n, e.Cfg.TLSReplication)
-		words := "slave " + net.JoinHostPort(at.host, strconv.Itoa(at.port)) + " " + at.words() +
-			behind
+	return list
+}
+
+// tellMaster tells that a master has failed or is back.
+func (e *Engine) tellMaster(old *topology.View, m NamedMaster, switched bool) {
+	was := old.Nodes[m.Head.ID]
+	if was == nil || switched || was.Failed == m.Head.Failed {
+		return
+	}
+	words := "master " + m.Name + " " + e.wordsOf(m.Head)
+	if !m.Head.Failed {
+		e.tell("-sdown", words)
+		e.tell("-odown", words)
+		return
+	}
+	all, alive := e.Voters()
+	e.tell("+sdown", words)
+	e.tell("+odown", words+" #quorum "+strconv.Itoa(alive)+"/"+strconv.Itoa(all/2+1))
+}
+
+// tellReplicas tells what has happened to the replicas of a shard. After a switch to another master
+// all of them are told anew.
+func (e *Engine) tellReplicas(old *topology.View, m NamedMaster, switched bool) {
+	for _, n := range m.Replicas {
 		was := old.Nodes[n.ID]
 		fresh := switched || was == nil || was.Shard != n.Shard
+		if !fresh && was.Failed == n.Failed {
+			continue
+		}
+		at := e.endpointOf(n, e.Cfg.TLSReplication)
+		words := "slave " + net.JoinHostPort(at.host, strconv.Itoa(at.port)) + " " + at.words() +
+			" @ " + m.Name + " " + e.wordsOf(m.Head)
 		if fresh {
 			e.tell("+slave", words)
 		}
 		e.tellDown(words, !fresh && was.Failed, n.Failed)
 	}
-	for _, n := range e.cluster.view.List {
-		words := "sentinel " + string(n.ID) + " " + e.wordsOf(n) + behind
+}
+
+// tellSentinels tells what has happened to nodes as Sentinels of a master.
+func (e *Engine) tellSentinels(old *topology.View, m NamedMaster, nodes []*topology.Node) {
+	for _, n := range nodes {
+		words := "sentinel " + string(n.ID) + " " + e.wordsOf(n) + " @ " + m.Name + " " +
+			e.wordsOf(m.Head)
 		was := old.Nodes[n.ID]
 		if was == nil {
 			e.tell("+sentinel", words)
