@@ -11,8 +11,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// startOneShard starts a cluster of one master with two replicas for clients of Sentinel. Servers of
-// other kinds are none: the test is skipped.
+// startOneShard starts a cluster of one master with two replicas for clients of Sentinel. With
+// servers of other kinds the test is skipped.
 func startOneShard(t *testing.T, k testserver.Kind) *testserver.Cluster {
 	t.Helper()
 	takesLong(t)

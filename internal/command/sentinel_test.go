@@ -22,8 +22,9 @@ import (
 	"godwit/internal/testserver"
 )
 
-// The world of testdata/sentinel is a master, a, with two replicas, b and c, that three Sentinels of
-// the same names watch. In a cluster each node is both. Ports and ids are those of cluster_world.
+// The world of testdata/sentinel is a master, a, with two replicas, b and c, that three Sentinels
+// of the same names watch. In a cluster each node is both. Ports and ids are those of
+// cluster_world.
 
 const sentinelCases = "testdata/sentinel/a.txt"
 

@@ -103,6 +103,7 @@
 //	clustersync.go      changing the in-sync set
 //	debugging.go        what DEBUG switches and shows
 //	clusterroute.go     where the keys of a command are in the cluster
+//	clusterforeign.go   what the stream of another cluster's shard may have
 //	clusterverdict.go   redirections and other errors of the cluster
 //	clustergate.go      what the cluster says to a command
 //	gates.go            what may refuse a command
@@ -145,6 +146,7 @@
 //	clusterfacts.go     what replies tell of nodes beside the topology
 //	clustersentinel.go  what clients of Sentinel ask and are told
 //	clusterrole.go      the role of a node in its shard
+//	clusterfollow.go    copying a shard of another cluster
 //	clusterstray.go     keys of slots that other shards own
 //	clusterinstall.go   a new topology, and what follows from it
 //	shutdown.go         the data set at the end of the server

@@ -5,8 +5,8 @@ var _ = family(GroupCluster, clusterCommands)
 // topologyFlags are those of commands that change the topology.
 const topologyFlags = Admin | Stale | NoAsyncLoading | AwaitsCluster
 
-// clusterCommands are the commands of Redis Cluster. A server that is in no cluster has them too, so
-// that a client learns just that, rather than that there is no such command.
+// clusterCommands are the commands of Redis Cluster. A server that is in no cluster has them too: a
+// client learns just that, rather than that there is no such command.
 var clusterCommands = []*Command{
 	{
 		Name: "cluster", Arity: -2, Since: "3.0.0",
@@ -152,6 +152,22 @@ var clusterCommands = []*Command{
 				Name: "failover", Arity: -2, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Promotes a replica to the master of its shard.",
 				Args:    []Arg{OneOf("options", Tok("force"), Tok("takeover")).Opt()},
+			},
+			{
+				Name: "follow", Arity: -4, Flags: Admin | NoScript | Stale | NoAsyncLoading,
+				Since: "8.8.0",
+				Summary: "Copies a shard of another cluster from its master, or with NO ONE ends" +
+					" that.",
+				Args: []Arg{OneOf("args",
+					Block("host-port", Str("host"), Int("port"),
+						Block("slotsrange", Int("start-slot"), Int("end-slot")).Many().
+							Tokened("SLOTSRANGE"),
+						Tok("tls").Opt(),
+						OneOf("authentication", Str("password").Tokened("AUTH"),
+							Block("auth2", Str("username"), Str("password")).
+								Tokened("AUTH2")).Opt()),
+					Block("no-one", Tok("no"), Tok("one")),
+				)},
 			},
 			{
 				Name: "forget", Arity: 3, Flags: topologyFlags, Since: "3.0.0",
