@@ -38,13 +38,14 @@ func TestMoveIn(t *testing.T) {
 			w.say(t, w.from.Replica(0), "CLUSTER", "FAILOVER")
 			watch.wait(t, "the new master of its shard")
 			c.more(t, 2000)
-			watch.stop(t)
 
 			out, ok := w.run(t, "--cutover")
 			require.True(t, ok, out)
 			require.Contains(t, out, "follow the source already")
 			require.Contains(t, out, "the target has the slots")
 			t.Log("\n" + out)
+			require.NoError(t, watch.cmd.Wait()) // and leaves everything alone
+			require.Contains(t, watch.said(), "another run has handed the slots over")
 			c.moved(t)
 			w.same(t)
 			c.at.Store(connect(t, w.to, nil))

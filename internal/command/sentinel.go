@@ -203,7 +203,7 @@ func replySentinelReplica(c *engine.Ctx, m engine.NamedMaster, n *topology.Node)
 	f.str("role-reported", "slave")
 	f.num("role-reported-time", c.E.RoleFor(n))
 	down, status := int64(0), "ok"
-	if up, since := c.E.Follows(n); !up {
+	if up, since := c.E.HasLink(n); !up {
 		down, status = since, "err"
 	}
 	f.num("master-link-down-time", down)

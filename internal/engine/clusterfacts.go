@@ -40,10 +40,10 @@ func (e *Engine) NodeHealth(n *topology.Node) string {
 	return "online"
 }
 
-// Follows reports whether a replica has the link to its master. This node knows of itself and, as
+// HasLink reports whether a replica has the link to its master. This node knows of itself and, as
 // the master, of its replicas; others have it as long as they and the master have not failed. down
 // is for how long this node has had no link, in ms, -1000 if it never had one.
-func (e *Engine) Follows(n *topology.Node) (up bool, down int64) {
+func (e *Engine) HasLink(n *topology.Node) (up bool, down int64) {
 	m := e.repl.master
 	switch {
 	case n == e.cluster.self && m != nil:

@@ -48,7 +48,7 @@ func (e *Engine) gates(c *Ctx) refusal {
 			return refusal("NOPERM " + deniedText(cl.User, reason, cmd))
 		}
 	}
-	if e.cluster.on && e.table.routes[cmd.ID()] != routeNone {
+	if e.cluster.on {
 		if msg := e.clusterGate(c); msg != passed {
 			return msg
 		}
@@ -213,6 +213,9 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 		return ErrOOM
 	case e.cluster.on && !obeyed && e.table.routes[cmd.ID()] != routeNone:
 		return e.scriptSlotGate(&e.scriptCtx)
+	// It would change keys that are about to move. As it may have written, it cannot wait.
+	case e.cluster.on && !obeyed && e.closingHolds(&e.scriptCtx):
+		return errScriptClosing
 	}
 	return passed
 }

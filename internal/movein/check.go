@@ -25,6 +25,7 @@ type pair struct {
 	to       *node   // master of the target
 	replicas []*node // of to
 	follows  bool
+	stopped  bool // this run has ended that
 	taken    bool // to may own the slots
 }
 

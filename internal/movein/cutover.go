@@ -127,7 +127,7 @@ func (p *pair) catchUp(end time.Time) error {
 // take gives the slots to the target. From here on it may take writes.
 func (m *mover) take(end time.Time) error {
 	for _, p := range m.pairs {
-		if _, err := p.to.do("CLUSTER", "FOLLOW", "NO", "ONE"); err != nil {
+		if err := p.stop(); err != nil {
 			return err
 		}
 	}

@@ -58,6 +58,11 @@ func (m *mover) fenced() error {
 	return nil
 }
 
+// holding reports whether the source may be refusing writes, for this run or an earlier one.
+func (m *mover) holding() bool {
+	return m.holds || slices.ContainsFunc(m.fences, func(f *fence) bool { return f.raised })
+}
+
 // raise has the node refuse writes.
 func (f *fence) raise() error {
 	if f.lag == "0" {

@@ -62,6 +62,13 @@ const near = 1 << 20
 // errOver is a fault that does not pass.
 var errOver = errors.New("the shard is not followed any more")
 
+// errLost reports a master of the target that follows nothing, though nobody has its slots yet.
+var errLost = errors.New("the node has started anew, or another one is the master of its shard, " +
+	"or another run has ended it")
+
+// errTaken reports that another run has handed the slots over.
+var errTaken = errors.New("another run has handed the slots over")
+
 // progress is how far the target is.
 type progress struct {
 	linked int   // shards whose link is up
@@ -77,8 +84,10 @@ func (m *mover) watch(ctx context.Context) error {
 	for {
 		pr, err := m.look()
 		switch {
-		case errors.Is(err, errOver):
+		case errors.Is(err, errOver), errors.Is(err, errTaken),
+			errors.Is(err, errLost) && time.Since(good) > m.o.Hold:
 			return err
+		case errors.Is(err, errLost): // another run may be about to hand the slots over
 		case err == nil && pr.fault == "":
 			good = time.Now()
 		case time.Since(good) > m.o.Patience && err == nil:
@@ -163,8 +172,7 @@ func (m *mover) lookAtTarget() (pr progress, err error) {
 		}
 		switch {
 		case info["follow_slots"] == "":
-			return pr, fmt.Errorf("target at %s: %w: the node has started anew, or another one is "+
-				"the master of its shard", p.to.addr, errOver)
+			return pr, p.whyNot()
 		case info["follow_state"] == "failed":
 			return pr, fmt.Errorf("target at %s: %w: %s", p.to.addr, errOver, info["follow_error"])
 		case info["master_link_status"] != "up":
@@ -183,6 +191,20 @@ func (m *mover) lookAtTarget() (pr progress, err error) {
 		pr.behind += max(number(source, "master_repl_offset")-at, 0)
 	}
 	return pr, nil
+}
+
+// whyNot returns why the pair's master follows nothing any more.
+func (p *pair) whyNot() error {
+	v, err := p.to.view()
+	if err != nil {
+		return err
+	}
+	for _, l := range v {
+		if l.Slots == p.slots {
+			return errTaken
+		}
+	}
+	return fmt.Errorf("target at %s: nothing is followed any more: %w", p.to.addr, errLost)
 }
 
 // waiting returns how many replicas of the pair's master do not have the stream up to an offset.

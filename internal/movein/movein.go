@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"time"
 )
 
@@ -101,8 +100,12 @@ func Run(ctx context.Context, o Options) error {
 	if err == nil {
 		err = m.cutOver()
 	}
-	if err == nil || errors.Is(err, ErrLeft) {
+	switch {
+	case err == nil, errors.Is(err, ErrLeft):
 		return err
+	case errors.Is(err, errTaken):
+		m.say("%s", err)
+		return nil
 	}
 	m.say("failed: %s", err)
 	return errors.Join(err, m.undo())
@@ -118,11 +121,12 @@ func Cancel(o Options) error {
 		return err
 	}
 	if len(m.pairs) == 0 {
-		return errors.New("no master of the target follows another cluster")
+		return errors.New("no master of the target follows another cluster. If the source " +
+			"refuses writes, set its min-replicas-to-write back")
 	}
 	if list, err := m.from.all(); err == nil {
 		m.findFences(list)
-		m.holds = slices.ContainsFunc(m.fences, func(f *fence) bool { return f.raised })
+		m.holds = m.holding()
 	} else {
 		m.say("the source does not answer: %s", err)
 	}
