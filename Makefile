@@ -128,7 +128,7 @@ RUNS     ?= 100
 
 cluster: ## all tests of clusters: tools, clients, failovers, some chaos (KINDS=redis8,valkey9)
 	$(GO) test ./integration/cluster -count=1 -v -timeout 30m -long -kinds $(KINDS)
-	$(GO) test ./internal/command -count=1 -run TestClusterCasesRedis8 -cluster
+	$(GO) test ./internal/command -count=1 -run CasesRedis8 -cluster
 
 cluster-chaos: ## nodes killed, stopped, cut off RUNS times under load: nothing promised is lost
 	GODWIT_SEED= $(GO) test ./integration/cluster -count=1 -v -timeout 6h -long -kinds $(KINDS) \

@@ -132,8 +132,8 @@ func (e *Engine) judgeWaiter(cl *Client, n int) (verdict, *topology.Node) {
 		return serves, nil
 	case to == nil:
 		return unserved, nil
-	case owner.Shard == e.cluster.shard && cl.ReadOnly && !cl.wait.cmd.Is(spec.Write):
+	case owner.Shard == e.cluster.shard && e.mayRead(cl) && !cl.wait.cmd.Is(spec.Write):
 		return serves, nil
 	}
-	return movedAway, to
+	return e.elsewhere(owner), to
 }

@@ -147,13 +147,14 @@
 //	mastersync.go       taking over the master's data set
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
+//	clusterfacts.go     what replies tell of nodes beside the topology
+//	clustersentinel.go  what clients of Sentinel ask and are told
 //	clusterrole.go      the role of a node in its shard
 //	clusterfollow.go    copying a shard of another cluster
 //	clusterstray.go     keys of slots that other shards own
 //	clustermigratesource.go  a migration on its source
 //	clustermigratetarget.go  a migration on its destination
 //	clusterinstall.go   a new topology, and what follows from it
-//	clusterfacts.go     what replies tell of nodes beside the topology
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation
