@@ -72,9 +72,11 @@ func (e *Engine) holdBack(c *Ctx) bool {
 }
 
 // longestHold returns for how long commands wait at most for slots to move or for a new master, in
-// ms. What they wait for has failed by then, or is given up.
+// ms. What they wait for has failed by then, or is given up: for a migration that takes an entry of
+// the log more than its pause.
 func (e *Engine) longestHold() int64 {
-	return max(e.cluster.nodeTimeout(), e.Cfg.Cluster.FailoverTimeout, e.Cfg.Cluster.WritePause)
+	cfg := &e.Cfg.Cluster
+	return max(cfg.FailoverTimeout, cfg.WritePause+e.cluster.nodeTimeout())
 }
 
 // closingHolds reports whether a command changes keys that it does not name, while slots are about
