@@ -13,6 +13,7 @@ func clusterHandlers() engine.Handlers {
 		"cluster|countkeysinslot": inCluster(countKeysInSlot),
 		"cluster|flushslot":       inCluster(flushSlot),
 		"cluster|slot-stats":      inCluster(slotStats),
+		"cluster|syncslots":       inCluster(syncSlots),
 		"clusterscan":             inCluster(clusterScan),
 	}
 }

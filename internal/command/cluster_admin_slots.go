@@ -146,6 +146,10 @@ func clusterSetSlotCmd(c *engine.Ctx) {
 		c.Err(errSlot)
 		return
 	}
+	if m := liveMigration(c.E, n); m != nil {
+		c.Err(topology.SlotMigrates(m.To == sh.ID))
+		return
+	}
 	r := setSlot{c: c, me: me, slot: n}
 	args := c.Args[3:]
 	what := args[0]

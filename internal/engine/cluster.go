@@ -101,6 +101,7 @@ type clustering struct {
 	held    postponed // clients whose commands the gate holds back
 	// refuseAt is the steady ms at which the first of them has waited for too long; 0: none waits.
 	refuseAt int64
+	sentinel
 	clusterView
 }
 
@@ -114,6 +115,24 @@ type clusterView struct {
 	plain slot.Set
 	// closing says that some slots of the shard are about to move.
 	closing bool
+}
+
+// sentinel is what this node has told its subscribers, and since when it knows what it answers.
+type sentinel struct {
+	told map[string]endpoint // where a master was last, by its name
+	seen map[topology.NodeID]seen
+}
+
+// endpoint is where clients reach a node.
+type endpoint struct {
+	host string
+	port int
+}
+
+// seen is since when a node is what it is, in ms of the steady clock.
+type seen struct {
+	role             topology.Role
+	roleAt, failedAt int64 // failedAt is 0 of a node that has not failed
 }
 
 // ClusterEnabled reports whether the server is a node of a cluster.

@@ -30,6 +30,8 @@ type member struct {
 	self     topology.NodeID
 	lease    int64
 	boot     uint64
+	deaf     bool
+	voters   []topology.NodeID
 	proposed []proposal
 	failover []engine.FailoverMode
 }
@@ -56,9 +58,12 @@ func (m *member) Failover(mode engine.FailoverMode, done func(string)) {
 
 func (m *member) Lease() int64                                 { return m.lease }
 func (m *member) Boot() uint64                                 { return m.boot }
-func (m *member) Hears() bool                                  { return true }
+func (m *member) Hears() bool                                  { return !m.deaf }
 func (m *member) Broadcast(engine.MessageKind, []byte, []byte) {}
-func (m *member) Facts() engine.ClusterFacts                   { return engine.ClusterFacts{} }
+
+func (m *member) Facts() engine.ClusterFacts {
+	return engine.ClusterFacts{Raft: engine.RaftFacts{Voters: m.voters}}
+}
 
 // quietConn is a connection that shows nothing. It can be a replica's.
 type quietConn struct{ closed int }

@@ -1,6 +1,10 @@
 package engine
 
-import "godwit/internal/cluster/topology"
+import (
+	"slices"
+
+	"godwit/internal/cluster/topology"
+)
 
 // ClusterFacts returns what the runtime of the cluster knows beside the topology.
 func (e *Engine) ClusterFacts() ClusterFacts {
@@ -39,4 +43,29 @@ func (e *Engine) NodeHealth(n *topology.Node) string {
 		return "loading"
 	}
 	return "online"
+}
+
+// HasLink reports whether a replica has the link to its master. This node knows of itself and, as
+// the master, of its replicas; others have it as long as they and the master have not failed. down
+// is for how long this node has had no link, in ms, -1000 if it never had one.
+func (e *Engine) HasLink(n *topology.Node) (up bool, down int64) {
+	m := e.repl.master
+	switch {
+	case n == e.cluster.self && m != nil:
+		if m.state == LinkConnected {
+			return true, 0
+		}
+		if m.downSince == 0 {
+			return false, -1000
+		}
+		return false, e.Steady() - m.downSince
+	case n.Failed:
+		return false, 0
+	case e.cluster.role == topology.Master && n.Shard == e.cluster.shard.ID:
+		return slices.ContainsFunc(e.repl.replicas.list, func(r *Replica) bool {
+			return r.node == n.ID && r.State == ReplicaOnline
+		}), 0
+	}
+	head := e.cluster.state.Nodes[e.cluster.state.ShardOf(n.ID).Last]
+	return head != nil && !head.Failed, 0
 }

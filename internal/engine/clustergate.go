@@ -71,13 +71,12 @@ func (e *Engine) holdBack(c *Ctx) bool {
 	return true
 }
 
-// migrationPause is how long clients wait at most for slots that a migration hands over, in ms.
-const migrationPause = 10_000
-
 // longestHold returns for how long commands wait at most for slots to move or for a new master, in
-// ms. What they wait for has failed by then, or is given up.
+// ms. What they wait for has failed by then, or is given up: for a migration that takes an entry of
+// the log more than its pause.
 func (e *Engine) longestHold() int64 {
-	return max(e.cluster.nodeTimeout(), e.Cfg.Cluster.FailoverTimeout, migrationPause)
+	cfg := &e.Cfg.Cluster
+	return max(cfg.FailoverTimeout, cfg.WritePause+e.cluster.nodeTimeout())
 }
 
 // closingHolds reports whether a command changes keys that it does not name, while slots are about
@@ -124,12 +123,24 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	case mine:
 		return serves, nil
 	// A replica serves the readers of its shard, and who has subscribed there.
-	case owner.Shard == e.cluster.shard && (s.shards || cl.ReadOnly) && flags&spec.Write == 0:
+	case owner.Shard == e.cluster.shard && (s.shards || e.mayRead(cl)) && flags&spec.Write == 0:
 		return serves, nil
 	case s.keys && e.changesHands(owner, n):
 		return waits, to
 	}
-	return movedAway, to
+	return e.elsewhere(owner), to
+}
+
+// mayRead reports whether a client may read the shard's keys from a replica.
+func (e *Engine) mayRead(cl *Client) bool { return cl.ReadOnly || e.Cfg.Cluster.SentinelClients }
+
+// elsewhere returns what becomes of a command that another node serves. Clients of Sentinel follow
+// no redirections: READONLY tells them to ask who is the master.
+func (e *Engine) elsewhere(owner *topology.Part) verdict {
+	if owner.Shard == e.cluster.shard && e.Cfg.Cluster.SentinelClients {
+		return readOnly
+	}
+	return movedAway
 }
 
 // changesHands reports whether the slot is about to have another master, which may be this node.

@@ -12,16 +12,22 @@ import (
 // one confirm writes.
 func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	c := &e.cluster
-	lost := c.ownSlots()
+	lost, before := c.ownSlots(), c.view
 	c.state = s
 	c.compute(s, self)
 	own := c.ownSlots()
 	lost.Subtract(&own)
 	e.forgetSlotStats(&lost)
 	e.slotsChanged(&lost) // clients that wait for keys of others are sent to them
+	e.tellMasters(before)
 	e.followShard()
 	e.readLease()
+	ended := e.followImports()
+	e.followExports()
+	lost.Union(&ended)
 	e.findStrays(&lost)
+	e.hideSlots()
+	e.migrationCron()
 	e.leaveData()
 }
 

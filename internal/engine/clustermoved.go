@@ -30,6 +30,7 @@ func (e *Engine) clusterCron() {
 	changed := e.stateChanged() != was
 	if changed {
 		e.redirectWaiters()
+		e.resumePostponed()
 	}
 	late := c.refuseAt != 0 && e.Steady() >= c.refuseAt
 	if late {
@@ -131,8 +132,8 @@ func (e *Engine) judgeWaiter(cl *Client, n int) (verdict, *topology.Node) {
 		return serves, nil
 	case to == nil:
 		return unserved, nil
-	case owner.Shard == e.cluster.shard && cl.ReadOnly && !cl.wait.cmd.Is(spec.Write):
+	case owner.Shard == e.cluster.shard && e.mayRead(cl) && !cl.wait.cmd.Is(spec.Write):
 		return serves, nil
 	}
-	return movedAway, to
+	return e.elsewhere(owner), to
 }

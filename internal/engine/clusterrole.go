@@ -65,8 +65,12 @@ func (e *Engine) follow(n *topology.Node) {
 		return
 	}
 	e.Log.Notice("Following node %.40s (%s:%d), the master of this shard", n.ID, host, port)
+	demoted := e.shard.leads && e.shard.data == e.cluster.shard.ID
 	e.shard.leads = false
 	e.SetMaster(host, port, nil)
+	if demoted {
+		e.leaveClients()
+	}
 	if e.shard.restored {
 		e.shard.restored, e.repl.master.db = false, e.shard.db
 	}

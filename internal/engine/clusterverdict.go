@@ -21,6 +21,7 @@ const (
 	asks                      // the other node is asked for this command
 	movedAway                 // the other node is asked from now on
 	waits                     // the slot is about to move: it comes again, but not for ever
+	readOnly                  // this replica takes no writes, and does not say who does
 )
 
 // Error texts of redirections.
@@ -45,6 +46,8 @@ func (e *Engine) redirection(cl *Client, v verdict, n int, to *topology.Node) re
 		return errDownWrites
 	case tryAgain:
 		return errTryAgain
+	case readOnly:
+		return ErrReadOnly
 	case asks:
 		word = "ASK "
 		if to == nil {
@@ -92,6 +95,8 @@ func scriptRedirection(v verdict, cmd *spec.Command) refusal {
 	case tryAgain:
 		return refusal("ERR Unable to execute command '" + cmd.FullName() + "' in script " +
 			"because undeclared keys were accessed during rehashing of the slot")
+	case readOnly:
+		return ErrReadOnly
 	case waits:
 		return errScriptClosing
 	case unserved:

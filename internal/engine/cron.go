@@ -96,6 +96,7 @@ func (e *Engine) Cron() {
 	e.replicationCron()
 	if e.cluster.on {
 		e.inSyncCron()
+		e.migrationCron()
 	}
 	e.shutdownCron()
 	e.failoverCron()

@@ -42,6 +42,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if e.cluster.on {
 		e.forgetHash()
 	}
+	if c.Origin == OriginImport {
+		e.checkImported(ctx)
+	}
 	if e.confirm.on || c.held != nil {
 		e.hold(ctx, at, offset)
 	}
@@ -66,6 +69,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 // dispatch finds the command, passes it through the gates and calls it.
 func (e *Engine) dispatch(c *Ctx) bool {
 	cmd := e.table.Find(c.Args)
+	if cmd == nil && c.Client.Origin == OriginImport {
+		cmd = e.table.FindLogged(c.Args) // as in a log, the server's own commands are not renamed
+	}
 	if c.Client.follows() {
 		e.dispatchReplica(c, cmd)
 		return true
@@ -152,6 +158,9 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError, input []byte)
 		}
 	}
 	c.CloseAfterReply = true
+	if c.Origin == OriginImport {
+		c.CloseASAP = true
+	}
 }
 
 // dispatchTimeless dispatches a command of the master, or of one who copies data here. While it

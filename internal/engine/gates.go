@@ -30,6 +30,9 @@ func (e *Engine) gates(c *Ctx) refusal {
 		flags = e.scriptFlags(c, flags)
 	}
 	switch {
+	// So is the source of a migration, as far as it goes.
+	case cl.Origin == OriginImport:
+		return e.importGates(c, flags)
 	// The master is obeyed.
 	case cl.Origin != OriginConnection:
 		return e.masterGates(c, flags)
@@ -54,6 +57,29 @@ func (e *Engine) gates(c *Ctx) refusal {
 		}
 	}
 	return e.stateGates(c, flags)
+}
+
+// importGates returns why a command of the source of a migration does not run, or passed. What it
+// must not send, and what cannot be kept, ends the migration.
+func (e *Engine) importGates(c *Ctx, flags spec.Flag) refusal {
+	m := e.migrations.importOf(c.Client)
+	switch {
+	case m == nil:
+		c.Client.CloseASAP = true
+		return closed
+	// As for all who write.
+	case e.pause.active && e.postpone(c):
+		return held
+	}
+	why := e.importRefuses(m, c, flags)
+	if why == "" && e.KS.P.MaxMemory > 0 && e.lacksMemory(c, flags) {
+		why = ErrOOM
+	}
+	if why == "" {
+		return passed
+	}
+	e.failImport(m, why)
+	return closed
 }
 
 // masterGates returns held for a command of the master that does not run now, or passed.

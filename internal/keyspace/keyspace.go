@@ -164,6 +164,7 @@ type Keyspace struct {
 	sizes     *sizes    // nil unless they are kept
 	hidden    *slot.Set // nil if none are
 	visible   *slot.Set // all others, nil if none are hidden
+	parked    parked    // records of hidden keys
 	snap      *Snapshot // while one runs
 	shadow    *Shadow   // while there is one
 	cancelled int       // snapshots in a row that did not come to their end

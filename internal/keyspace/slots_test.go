@@ -108,16 +108,31 @@ func (m *slotModel) stepSlots() {
 	}
 }
 
-// expireAll deletes what is due.
+// expireAll deletes what is due. As long as keys are hidden that must leave them alone.
 func (m *slotModel) expireAll() {
+	before := m.hiddenKeys()
 	for m.ks.ExpiryDue() {
 		m.ks.ExpireSlice(100)
 	}
+	require.Equal(m.t, before, m.hiddenKeys())
+	m.ks.Hide(nil)
+	for m.ks.ExpiryDue() {
+		m.ks.ExpireSlice(100)
+	}
+	m.ks.Hide(&m.hidden)
 	for d := range m.dbs {
 		for key := range m.dbs[d] {
 			m.get(d, key)
 		}
 	}
+}
+
+// hiddenKeys returns how many keys are hidden, those included that are due.
+func (m *slotModel) hiddenKeys() (n int) {
+	for d := range m.dbs {
+		n += m.ks.DB(d).Len() - m.ks.DB(d).Shown()
+	}
+	return n
 }
 
 // keysOf returns the keys that should be in a slot.

@@ -32,7 +32,7 @@ type ahead struct {
 func (a *ahead) fill(s *session, buf []byte) error {
 	lim := &s.srv.limits
 	lim.Authenticated = !s.srv.eng.Stranger(s.cl)
-	if s.cl.Origin == engine.OriginMaster {
+	if s.cl.Origin.Feeds() {
 		defer func(most int64) { lim.MaxBulk = most }(lim.MaxBulk)
 		lim.MaxBulk = s.srv.eng.MasterInputLimit()
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"godwit/internal/crash"
-	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/rounds"
 )
@@ -122,7 +121,7 @@ func (c *goConn) serve() {
 
 func (c *goConn) handshake() bool {
 	t, ok := c.nc.(*tls.Conn)
-	if !ok || c.cl.Origin == engine.OriginMaster {
+	if !ok || c.cl.Origin.Feeds() {
 		return c.begin()
 	}
 	_ = c.raw.SetDeadline(time.Now().Add(handshakeTime))
