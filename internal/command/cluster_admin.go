@@ -25,6 +25,7 @@ func clusterAdminHandlers() engine.Handlers {
 		"cluster|flushslots":            clusterFlushSlotsCmd,
 		"cluster|setslot":               clusterSetSlotCmd,
 		"cluster|replicate":             clusterReplicateCmd,
+		"cluster|follow":                clusterFollowCmd,
 		"cluster|forget":                clusterForgetCmd,
 		"cluster|reset":                 clusterResetCmd,
 		"cluster|failover":              clusterFailoverCmd,
@@ -135,7 +136,7 @@ func clusterReplicateCmd(c *engine.Ctx) {
 	}
 	s := c.E.Topology()
 	known := s.Nodes[master] != nil && s.ShardOf(master).Master == master
-	if known && master != me && !c.E.IsReplica() && keys(c.E) > 0 {
+	if known && master != me && (!c.E.IsReplica() || c.E.Follows()) && keys(c.E) > 0 {
 		c.Err("ERR To set a master the node must be empty and without assigned slots.")
 		return
 	}

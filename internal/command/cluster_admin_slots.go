@@ -37,6 +37,11 @@ func changeSlots(c *engine.Ctx, del, ranges bool) {
 		c.Err(fault)
 		return
 	}
+	if c.E.Follows() && !del {
+		c.Err("ERR This node follows a master of another cluster. End that first with CLUSTER" +
+			" FOLLOW NO ONE")
+		return
+	}
 	me := c.E.Self().ID
 	var do topology.Action = topology.AddSlots{Node: me, Slots: set}
 	switch {

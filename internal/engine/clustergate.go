@@ -62,6 +62,8 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	owner := e.cluster.part(n)
 	to := headOf(owner)
 	switch {
+	case to == nil && e.showsFollowed(c, cl, s):
+		return serves, nil
 	case to == nil:
 		return unserved, nil
 	case s.cross:

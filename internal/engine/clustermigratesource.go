@@ -157,6 +157,7 @@ func (e *Engine) startExport(x *export) {
 		return
 	}
 	pipe := x.pipe
+	e.persist.saveStart = e.Steady()
 	err := e.persist.store.StartSlots(&x.slots, pipeDest{pipe},
 		func(err error) { e.exportMade(x, pipe, err) })
 	if err != nil {

@@ -32,7 +32,7 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, refusal string) {
 		e.outdated(p)
 		return 0, fmt.Sprintf("%sThis node knows the shard's term %d, not %d", errPeerLater,
 			v.shard.Term, p.Term)
-	case sh == nil || e.repl.master != nil:
+	case sh == nil || e.copiesMember():
 		return 0, errPeerLater + "This node is not the master of the shard"
 	case sh.Boot != e.Cluster.Boot():
 		return 0, errPeerLater + "This node has started anew and may lack what its replicas have"
@@ -57,7 +57,7 @@ func (e *Engine) outdated(p Peer) {
 // peerLeft returns why a replica that has named itself cannot have the stream any more, "" if it
 // can: the topology may have changed since.
 func (e *Engine) peerLeft(r *Replica) string {
-	if r.node == "" || e.repl.master == nil && e.cluster.mastersShard() != nil &&
+	if r.node == "" || !e.copiesMember() && e.cluster.mastersShard() != nil &&
 		e.cluster.replicates(r.node) {
 		return ""
 	}

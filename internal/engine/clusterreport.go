@@ -45,7 +45,7 @@ type ClusterReport struct {
 func (e *Engine) ClusterReport() ClusterReport {
 	r := ClusterReport{Role: topology.Master, Shard: e.shard.data, Term: e.shard.term,
 		Offset: e.Feed.Offset(), Whole: e.shard.synced && !e.loading.on}
-	if m := e.repl.master; m != nil {
+	if m := e.repl.master; m != nil && m.followed == nil {
 		r.Role, r.Linked = topology.Replica, m.state == LinkConnected
 		r.Whole = r.Whole && m.cached && !e.tooOld(m)
 	}
@@ -64,7 +64,7 @@ func (e *Engine) tooOld(m *Master) bool {
 
 // inStep notes that the stream of the shard's master, in a term, goes on where the data set is.
 func (e *Engine) inStep(term uint64) {
-	if e.cluster.on {
+	if m := e.repl.master; e.cluster.on && m.followed == nil {
 		e.shard.data, e.shard.term = e.cluster.shard.ID, term
 		e.shard.synced, e.shard.restored = true, false
 	}

@@ -45,7 +45,7 @@ func (e *Engine) lead() {
 // follow makes the server a replica of another node.
 func (e *Engine) follow(n *topology.Node) {
 	host, port := e.replicationAddress(n)
-	if m := e.repl.master; m != nil && m.Host == host && m.Port == port {
+	if m := e.repl.master; m != nil && m.Host == host && m.Port == port && m.followed == nil {
 		return
 	}
 	e.Log.Notice("Following node %.40s (%s:%d), the master of this shard", n.ID, host, port)

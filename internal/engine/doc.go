@@ -106,6 +106,7 @@
 //	clustersync.go      changing the in-sync set
 //	debugging.go        what DEBUG switches and shows
 //	clusterroute.go     where the keys of a command are in the cluster
+//	clusterforeign.go   what the stream of another cluster's shard may have
 //	clusterverdict.go   redirections and other errors of the cluster
 //	clustermigrategate.go  what waits while slots close, what a source must not send
 //	clustergate.go      what the cluster says to a command
@@ -147,6 +148,7 @@
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
 //	clusterrole.go      the role of a node in its shard
+//	clusterfollow.go    copying a shard of another cluster
 //	clusterstray.go     keys of slots that other shards own
 //	clustermigratesource.go  a migration on its source
 //	clustermigratetarget.go  a migration on its destination

@@ -88,6 +88,9 @@ func (e *Engine) masterGates(c *Ctx, flags spec.Flag) refusal {
 	// The master's commands wait for the end of a pause like all others.
 	case e.pause.active && e.postpone(c):
 		return held
+	// Another cluster's shard has keys of its own slots, and nothing else.
+	case e.cluster.on && e.endsFollowed(c):
+		return held
 	// What cannot be kept on disk is not acknowledged to the master, unless it has to be.
 	case flags&spec.Write != 0 && e.diskError() != "" && !e.goesOnWithoutDisk(c.Client):
 		return held

@@ -46,6 +46,9 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 		m.downSince = 0
 	}
 	m.fack = fackState{}
+	if f := m.followed; f != nil {
+		f.fault, f.errors = "", e.Stats.UnexpectedErrors
+	}
 	return c
 }
 

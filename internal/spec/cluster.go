@@ -191,6 +191,22 @@ var clusterCommands = []*Command{
 				Args:    []Arg{OneOf("options", Tok("force"), Tok("takeover")).Opt()},
 			},
 			{
+				Name: "follow", Arity: -4, Flags: Admin | NoScript | Stale | NoAsyncLoading,
+				Since: "8.8.0",
+				Summary: "Copies a shard of another cluster from its master, or with NO ONE ends" +
+					" that.",
+				Args: []Arg{OneOf("args",
+					Block("host-port", Str("host"), Int("port"),
+						Block("slotsrange", Int("start-slot"), Int("end-slot")).Many().
+							Tokened("SLOTSRANGE"),
+						Tok("tls").Opt(),
+						OneOf("authentication", Str("password").Tokened("AUTH"),
+							Block("auth2", Str("username"), Str("password")).
+								Tokened("AUTH2")).Opt()),
+					Block("no-one", Tok("no"), Tok("one")),
+				)},
+			},
+			{
 				Name: "forget", Arity: 3, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Removes another node from the node's table.",
 				Args:    []Arg{Str("node-id")},

@@ -229,7 +229,7 @@ func (c *Cluster) formByCommands() error {
 	}
 	if err := c.waitEach(members, "knows all nodes", func(n *Node) bool {
 		known, err := n.View()
-		return err == nil && len(known) == len(members) && known.linked()
+		return err == nil && len(known) == len(members) && known.Linked()
 	}); err != nil {
 		return err
 	}
