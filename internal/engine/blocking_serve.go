@@ -88,6 +88,9 @@ func (e *Engine) rerun(w *waiter) {
 	} else {
 		e.call(c)
 	}
+	if e.cluster.on {
+		e.forgetHash()
+	}
 	if e.confirm.on || cl.held != nil {
 		e.hold(c, at, offset)
 	}

@@ -99,6 +99,9 @@ type clustering struct {
 	cut   bool            // the node does not hear of a majority
 	down  bool            // as CLUSTER INFO says
 	refs  []spec.KeyRef   // scratch
+	held  postponed       // clients whose commands the gate holds back
+	// refuseAt is the steady ms at which the first of them has waited for too long; 0: none waits.
+	refuseAt int64
 	clusterView
 }
 
@@ -110,6 +113,8 @@ type clusterView struct {
 	role  topology.Role   // of self; a replica while the shard has no master
 	// plain holds the slots of which this node serves everything without a second look.
 	plain slot.Set
+	// closing says that some slots of the shard are about to move.
+	closing bool
 }
 
 // ClusterEnabled reports whether the server is a node of a cluster.
@@ -163,4 +168,5 @@ func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
 	if v.shard = s.Shards[v.self.Shard]; v.shard.Master == self {
 		v.role = topology.Master
 	}
+	v.closing = !v.shard.Closing.Empty()
 }

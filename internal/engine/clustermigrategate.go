@@ -2,27 +2,11 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"godwit/internal/slot"
 	"godwit/internal/spec"
 )
-
-// closingHolds reports whether a command that names no keys waits until closed slots have moved, or
-// are open again: it may change keys in them.
-func (e *Engine) closingHolds(c *Ctx) bool {
-	writes := false
-	if m := c.Client.multi; m != nil && c.Cmd.Is(spec.RunsQueue) {
-		writes = m.any&spec.Write != 0 && slices.ContainsFunc(m.cmds, func(q queuedCmd) bool {
-			return e.keylessWrite(q.cmd)
-		})
-	} else {
-		writes = e.keylessWrite(c.Cmd)
-	}
-	sh := e.cluster.shard
-	return writes && sh != nil && e.cluster.leads() && !sh.Closing.Empty()
-}
 
 // keylessWrite reports whether the command writes and names no keys.
 func (e *Engine) keylessWrite(cmd *spec.Command) bool {

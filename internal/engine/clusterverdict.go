@@ -20,7 +20,7 @@ const (
 	tryAgain                  // some keys have moved already
 	asks                      // the other node is asked for this command
 	movedAway                 // the other node is asked from now on
-	waits                     // the slot is about to move: it comes again
+	waits                     // the slot is about to move: it comes again, but not for ever
 )
 
 // Error texts of redirections.
@@ -81,7 +81,7 @@ func ClientPort(n *topology.Node, cl *Client) int {
 
 const errScriptCrossSlot = "ERR Script attempted to access keys that do not hash to the same slot"
 
-// errScriptClosing is the reply to a script that would change keys of slots that are about to move.
+// errScriptClosing is the reply to a script that would use keys of slots that are about to move.
 const errScriptClosing = "TRYAGAIN Script attempted to access a slot that is about to move"
 
 // scriptRedirection returns the error for a verdict on a command of a script.

@@ -51,6 +51,7 @@
 //	foreign.go          replicas that cannot hold all data
 //	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
+//	pausestate.go       the state of CLIENT PAUSE
 //	cluster.go          the topology of the cluster as the gates and replies need it
 //	clusterpeername.go  how nodes name themselves to each other
 //	clustermigration.go  migrations of slots: the types, what is known of them
@@ -69,7 +70,6 @@
 //	blocking_line.go    those who wait for the same, deadlines
 //	blocking_queue.go   beginning to wait, queues, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
-//	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
 //	clusterhold.go      writes that wait while a shard changes its master
@@ -105,10 +105,11 @@
 //	confirm.go          replies that wait until replicas have the writes
 //	clustersync.go      changing the in-sync set
 //	debugging.go        what DEBUG switches and shows
+//	prefetch.go         reading ahead of commands
 //	clusterroute.go     where the keys of a command are in the cluster
 //	clusterforeign.go   what the stream of another cluster's shard may have
 //	clusterverdict.go   redirections and other errors of the cluster
-//	clustermigrategate.go  what waits while slots close, what a source must not send
+//	clustermigrategate.go  what a source of a migration must not send
 //	clustergate.go      what the cluster says to a command
 //	gates.go            what may refuse a command
 //	masterbatch.go      what commands of the master's stream have in common
@@ -130,7 +131,6 @@
 //	connections.go      clients come, go, are killed and reset
 //	certificates.go     users by their certificates
 //	aclusers.go         changing users, the ACL file
-//	prefetch.go         reading ahead of commands
 //	crashfacts.go       what a crash report says
 //	replication_restore.go  where in a history the data set is, and going on there after a start
 //	storehost.go        the engine as package persist sees it

@@ -39,6 +39,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	} else {
 		done = e.dispatch(ctx)
 	}
+	if e.cluster.on {
+		e.forgetHash()
+	}
 	if c.Origin == OriginImport {
 		e.checkImported(ctx)
 	}
@@ -186,6 +189,7 @@ func (e *Engine) queue(c *Ctx) {
 	}
 	m.any |= flags
 	m.all &= flags
+	m.wide = m.wide || c.Cmd.WritesUnnamed()
 	was := m.bytes
 	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})
 	for _, a := range c.Args {

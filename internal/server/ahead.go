@@ -40,6 +40,7 @@ func (a *ahead) fill(s *session, buf []byte) error {
 		a.args = nil
 	}
 	a.n, a.partial, a.args = 0, false, a.args[:0]
+	s.srv.eng.EndPrefetch()
 	most := maxAhead
 	if !lim.Authenticated {
 		most = 1 // the limits may change with each command

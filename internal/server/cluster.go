@@ -215,7 +215,8 @@ func about(c *config.Config) topology.About {
 	k := &c.Cluster
 	a := topology.About{Address: topology.Address{IP: k.AnnounceIP, Hostname: k.AnnounceHostname,
 		Port: c.Port, TLSPort: c.TLSPort, BusPort: busPort(c)}, Name: k.AnnounceName,
-		Zone: c.AvailabilityZone, Version: engine.Version, NoFailover: k.NoFailover}
+		Zone: c.AvailabilityZone, Version: engine.Version, NoFailover: k.NoFailover,
+		Barrier: k.MigrationBarrier, Settled: !k.ReplicasMove}
 	for announced, port := range map[int]*int{k.AnnouncePort: &a.Port,
 		k.AnnounceTLSPort: &a.TLSPort, k.AnnounceBusPort: &a.BusPort} {
 		if announced != 0 {

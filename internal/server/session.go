@@ -67,6 +67,7 @@ func (s *session) run(buf []byte) (n int) {
 	if s.cl.Origin == engine.OriginMaster {
 		s.srv.eng.SettleApplied()
 	}
+	s.srv.eng.EndPrefetch()
 	s.running = false
 	return n
 }

@@ -114,6 +114,7 @@ func (c *Command) derive() {
 	c.data = c.HasKeys() || slices.ContainsFunc(c.cats, func(name string) bool {
 		return name == "keyspace" || name == "read" || name == "write"
 	})
+	c.unnamed = c.Is(Write) && !c.HasKeys() && slices.Contains(c.cats, "keyspace")
 }
 
 // check panics if the entry is incomplete or contradicts itself.

@@ -29,6 +29,8 @@ type ClusterOptions struct {
 	Timeout time.Duration
 	// Args are added to each server's command line.
 	Args []string
+	// Own returns what is added to the i-th node's command line. It may be nil.
+	Own func(i int) []string
 	// Wrap returns the command that runs the i-th node, as Options.Wrap says. It may be nil.
 	Wrap func(i int, dir string) []string
 	// Tool is a redis-cli that creates the cluster. Without one, commands do.
@@ -104,6 +106,7 @@ func (n *Node) start(dir string, i int, o *ClusterOptions) error {
 		return err
 	}
 	args := []string{"--port", strconv.Itoa(port), "--cluster-enabled", "yes",
+		"--cluster-port", strconv.Itoa(port + BusOffset), // also where TLS has another port
 		"--cluster-node-timeout", milliseconds(o.Timeout)}
 	if o.Proxied {
 		more, err := n.proxies(port)
@@ -111,6 +114,9 @@ func (n *Node) start(dir string, i int, o *ClusterOptions) error {
 			return err
 		}
 		args = append(args, more...)
+	}
+	if o.Own != nil {
+		args = append(args, o.Own(i)...)
 	}
 	options, err := o.Kind.Options(dir, append(args, o.Args...)...)
 	if err == nil {

@@ -24,7 +24,7 @@ func (l *leader) duties(n *Node) {
 	if n.now >= l.next || l.seen != n.state {
 		l.next, l.seen = n.now+n.timeout()/ticksPerTimeout, n.state
 		l.tidy(n)
-		duties = []func(*Node){l.members, l.failures, l.shards, l.requests, l.loose}
+		duties = []func(*Node){l.members, l.failures, l.shards, l.requests, l.loose, l.adopt}
 	} else if len(l.vacant)+len(l.wishes) > 0 {
 		duties = []func(*Node){l.shards, l.requests}
 	}
@@ -50,6 +50,9 @@ func (l *leader) tidy(n *Node) {
 		}
 	}
 	maps.DeleteFunc(l.vacant, func(id topology.ShardID, _ Time) bool {
+		return n.state.Shards[id] == nil
+	})
+	maps.DeleteFunc(l.alone, func(id topology.ShardID, _ Time) bool {
 		return n.state.Shards[id] == nil
 	})
 	maps.DeleteFunc(l.wishes, func(id topology.ShardID, _ *wish) bool {

@@ -33,6 +33,7 @@ type leader struct {
 	tried map[string]Time
 	open  map[topology.NodeID]map[uint64]Time // requests in the log, until when they may be there
 	ajar  map[topology.ShardID]Time           // since when slots are closed for nothing
+	alone map[topology.ShardID]Time           // since when a master has lost all its replicas
 	// joined says when learners were added, by their raft ids.
 	joined map[uint64]Time
 }
@@ -70,6 +71,7 @@ func newLeader(n *Node) *leader {
 		peers: map[topology.NodeID]*peer{}, wishes: map[topology.ShardID]*wish{},
 		vacant: map[topology.ShardID]Time{}, tried: map[string]Time{},
 		open: map[topology.NodeID]map[uint64]Time{}, ajar: map[topology.ShardID]Time{},
+		alone:  map[topology.ShardID]Time{},
 		joined: map[uint64]Time{}}
 	l.round.waiting = map[topology.NodeID]*ping{}
 	return l

@@ -43,7 +43,7 @@ func (h *host) clock() int64 { return h.skew + int64(float64(h.w.now)*h.rate) }
 
 func (h *host) about() topology.About {
 	return topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7000 + h.index,
-		BusPort: 17000 + h.index}}
+		BusPort: 17000 + h.index}, Barrier: 1, Settled: h.w.opt.Settled}
 }
 
 // start starts the process.

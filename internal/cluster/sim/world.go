@@ -25,6 +25,7 @@ type Options struct {
 	Chaos   time.Duration // how long faults last
 	Debug   core.Debug    // rules to break
 	Verbose bool          // keep the trace
+	Settled bool          // replicas move to no other shard by themselves
 	Calm    bool          // replicas ask their masters rarely: the cluster alone is measured
 }
 

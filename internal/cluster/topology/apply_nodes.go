@@ -238,6 +238,7 @@ func (a Replicate) apply(e *entry) string {
 		e.editNode(id).Shard = master.Shard
 	}
 	e.dropEmpty(old.ID)
+	e.editShard(master.Shard).Replicated = true
 	return ""
 }
 

@@ -33,6 +33,9 @@ func (a *About) refusal() string {
 			return fmt.Sprintf("ERR Invalid port %d", port)
 		}
 	}
+	if a.Barrier < 0 {
+		return fmt.Sprintf("ERR Invalid migration barrier %d", a.Barrier)
+	}
 	return ""
 }
 

@@ -56,6 +56,11 @@ type About struct {
 	Version string `json:"version,omitempty"`
 	// NoFailover says that it must not be promoted by itself (cluster-replica-no-failover).
 	NoFailover bool `json:"no_failover,omitempty"`
+	// Barrier is how many replicas the node's master must keep when the node moves to a master that
+	// has none (cluster-migration-barrier). Settled says that it does not move
+	// (cluster-allow-replica-migration).
+	Barrier int  `json:"barrier,omitempty"`
+	Settled bool `json:"settled,omitempty"`
 }
 
 // Node is a member of the cluster.
@@ -107,8 +112,10 @@ type Shard struct {
 	InSync  []NodeID `json:"in_sync,omitempty"` // replicas that have every confirmed write
 	// SyncAt is the index of the last entry that changed the master or InSync, by SetInSync or
 	// because a member has left or started anew.
-	SyncAt uint64   `json:"sync_at,omitempty"`
-	Slots  slot.Set `json:"slots"`
+	SyncAt uint64 `json:"sync_at,omitempty"`
+	// Replicated says that the shard has had replicas.
+	Replicated bool     `json:"replicated,omitempty"`
+	Slots      slot.Set `json:"slots"`
 	// Closing are those of Slots that the master must not serve: they are about to move. They
 	// come from a revocation, and go with the entry that moves them or gives them back.
 	Closing slot.Set `json:"closing"`
