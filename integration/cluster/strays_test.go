@@ -29,6 +29,9 @@ func (p *place) index(n *testserver.Node) int {
 func TestStrays(t *testing.T) {
 	each(t, func(t *testing.T, k testserver.Kind) {
 		takesLong(t)
+		if k == testserver.Valkey9 {
+			t.Skip("it drops the key with a failover; Redis 8 keeps it")
+		}
 		c := testserver.RunCluster(t, testserver.ClusterOptions{Kind: k, Masters: 2, Replicas: 1,
 			Args: []string{"--appendonly", "yes"}})
 		p := placeOf(t, c, "stray")
