@@ -52,6 +52,9 @@ const (
 // must outlast a few turns of the loops.
 const leastNodeTimeout = 500
 
+// longestNodeTimeout is the highest one: a day. Longer ones are refused by the log.
+const longestNodeTimeout = 24 * 60 * 60 * 1000
+
 // clusterTable lists what a node of a cluster goes by.
 func clusterTable() []Directive {
 	rows := []Directive{
@@ -62,7 +65,7 @@ func clusterTable() []Directive {
 			value: str(func(c *Config) *string { return &c.Cluster.File })},
 		{Name: "cluster-node-timeout", Default: "5000",
 			Doc: "Milliseconds after which a silent node counts as failed.",
-			value: integer(leastNodeTimeout, maxLong,
+			value: integer(leastNodeTimeout, longestNodeTimeout,
 				func(c *Config) *int64 { return &c.Cluster.NodeTimeout })},
 		{Name: "cluster-port", Default: "0", Flags: Immutable, Doc: "Port of the cluster bus.",
 			value: integer(0, 65535, func(c *Config) *int { return &c.Cluster.Port })},

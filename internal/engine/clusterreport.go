@@ -10,7 +10,8 @@ import "godwit/internal/cluster/topology"
 //	none             whatever it was before    confirms nothing; who was the master goes on
 //	                                           streaming, so that replicas catch up
 type shardRole struct {
-	// data is the shard from whose master the data set came; "": nobody knows, after a start.
+	// data is the shard from whose master the data set came. It is saved with the data, as term is.
+	// "": nobody knows, after a start from files that do not say it.
 	data topology.ShardID
 	// leads says that the node is the shard's master in the term, or was until it was revoked.
 	leads bool
@@ -28,7 +29,8 @@ type ClusterReport struct {
 	// Role is the role that the server plays.
 	Role topology.Role
 	// Shard and Term say from which master the data came. A replica has its master's from the
-	// moment on at which it has the stream. They are "" and 0 after a start.
+	// moment on at which it has the stream. They are "" and 0 after a start from files that do not
+	// say them.
 	Shard topology.ShardID
 	Term  uint64
 	// Offset is where the data set is in the shard's history.

@@ -246,16 +246,16 @@ func (c *goConn) prime() {
 func (c *goConn) collect() {
 	c.settle()
 	c.stir()
-	cl := c.cl
+	cl, may := c.cl, true
 	if len(cl.W.Buf) > 0 {
 		c.srv.eng.Commit()
-		c.srv.checkLease(cl)
+		may = c.srv.checkLease(cl)
 	}
 	b := cl.W.Buf
 	cl.W.Buf, cl.W.Staged = nil, 0
 	cl.MaxBuf = max(cl.MaxBuf, c.staged.size+len(b))
 	c.mu.Lock()
-	if c.dead {
+	if c.dead || !may {
 		c.staged.drop()
 	} else if !c.staged.empty() || c.staged.refused {
 		c.q.join(&c.staged)

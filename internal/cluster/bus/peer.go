@@ -101,15 +101,28 @@ const visitIdle = 30 * time.Second
 
 // visit keeps the link to an address while there is something to send.
 func (p *peer) visit() {
+	b := p.bus
+	defer func() { // however it ends: a dead visit would take all that is for the address
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		p.forget()
+	}()
 	for p.ctx.Err() == nil {
 		p.complain(p.session())
-		p.bus.mu.Lock()
-		if p.queues.queued() == 0 || p.ctx.Err() != nil {
-			delete(p.bus.visits, p.addr)
-			p.stop()
+		b.mu.Lock()
+		if p.queues.queued() == 0 {
+			p.forget()
 		}
-		p.bus.mu.Unlock()
+		b.mu.Unlock()
 	}
+}
+
+// forget ends a visit. The bus is locked.
+func (p *peer) forget() {
+	if p.bus.visits[p.addr] == p {
+		delete(p.bus.visits, p.addr)
+	}
+	p.stop()
 }
 
 // complain logs why there is no link, if that does not happen every day.
@@ -187,7 +200,7 @@ func (p *peer) opened(conn net.Conn, serial int) bool {
 	}
 	p.conn, p.created = conn, time.Now()
 	p.bytes.Store(0)
-	p.queues.rewind()
+	p.bus.stats.dropped.Add(p.queues.rewind())
 	return true
 }
 

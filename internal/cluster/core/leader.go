@@ -36,6 +36,9 @@ type leader struct {
 	alone map[topology.ShardID]Time           // since when a master has lost all its replicas
 	// joined says when learners were added, by their raft ids.
 	joined map[uint64]Time
+	// timed is when the leader first saw the node timeout that is in force since timeoutAt.
+	timed     Time
+	timeoutAt uint64
 }
 
 // peer is what the leader knows of a node, itself included.
@@ -136,6 +139,9 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	if p.boot < peer.boot || p.boot == peer.boot && p.at < peer.at {
 		return // from an earlier life, or overtaken
 	}
+	if p.boot != peer.boot { // its former life is over, and what that held and had installed
+		peer.applied, peer.leaseEnd = 0, 0
+	}
 	peer.heard, peer.at, peer.boot, peer.local = n.now, p.at, p.boot, p.local
 	peer.applied = max(peer.applied, min(p.applied, n.applied()))
 	if !p.wants {
@@ -219,13 +225,22 @@ func (l *leader) answer(n *Node, through passed) {
 	}
 }
 
-// grants reports whether the node that sent the ping gets a lease.
+// grants reports whether the node that sent the ping gets a lease. One whose server does not act by
+// the last revocation yet gets none: if its executor is busy, the lease that it has runs out, and
+// nobody waits for it any longer. The round may have begun before that revocation, so its index
+// does not tell.
 func (l *leader) grants(n *Node, id topology.NodeID, p *ping) bool {
 	if !p.wants || !l.ready(n) || l.revoke > n.applied() {
 		return false
 	}
 	node, sh := n.state.Nodes[id], n.state.ShardOf(id)
-	return node != nil && node.Raft == p.raft && sh.Master == id &&
+	if node == nil || node.Raft != p.raft {
+		return false
+	}
+	if l.peer(id, p.raft).applied < n.state.Revoked && !n.cfg.Debug.BlindLease {
+		return false
+	}
+	return sh.Master == id &&
 		(p.local.Whole || l.forlorn(n, sh, id)) &&
 		(node.Boot == p.boot || n.cfg.Debug.ForgetsRestart)
 }

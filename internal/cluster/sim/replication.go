@@ -37,7 +37,7 @@ func (s *server) pull(sh *topology.Shard) {
 	}
 	n, uid := s.data.last()
 	p := pull{h.id, h.life, sh.ID, sh.Term, s.whole, n, uid, s.data.term}
-	h.w.net.send(h, to, func() { to.server.serve(h, p) })
+	h.w.net.send(h, to, func() { to.run(func() { to.server.serve(h, p) }) })
 }
 
 // serve answers a replica. A request of another term is refused: one of both has yet to learn who
@@ -66,7 +66,7 @@ func (s *server) serve(to *host, p pull) {
 	default:
 		c.full, c.part = true, slices.Clone(s.data.log)
 	}
-	s.h.w.net.send(s.h, to, func() { to.server.take(s.h.id, p, c) })
+	s.h.w.net.send(s.h, to, func() { to.run(func() { to.server.take(s.h.id, p, c) }) })
 }
 
 // source returns the shard whose replicas the server feeds: that of which it is the master, or was
@@ -132,8 +132,7 @@ func (s *server) migrate(sh *topology.Shard) {
 }
 
 func (s *server) advance(id string, phase topology.Phase) {
-	s.h.node.Propose(s.h.clock(), topology.Op{Do: topology.Advance{ID: id, Phase: phase}},
-		func(string) {})
+	s.h.propose(topology.Op{Do: topology.Advance{ID: id, Phase: phase}}, func(string) {})
 }
 
 // sendSlots sends the data of closed slots to their next owner.
@@ -146,7 +145,9 @@ func (s *server) sendSlots(m *topology.Migration) {
 	}
 	to := s.h.w.net.find(m.Target, topology.Address{})
 	if to != nil {
-		s.h.w.net.send(s.h, to, func() { to.server.importSlots(m.ID, list) })
+		s.h.w.net.send(s.h, to, func() {
+			to.run(func() { to.server.importSlots(m.ID, list) })
+		})
 	}
 }
 

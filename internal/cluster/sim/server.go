@@ -114,6 +114,9 @@ func (s *server) crash() {
 	if !s.whole {
 		s.saved = data{shard: s.data.shard}
 	}
+	if s.h.w.chance(0.1) { // the files do not say whose data it is
+		s.saved.shard, s.saved.term = "", 0
+	}
 	s.state, s.term = nil, 0
 }
 
@@ -149,13 +152,15 @@ func (s *server) install(t *topology.State) {
 	if s.term > 0 {
 		s.own = sh
 	}
-	h.node.Installed(h.clock(), t)
+	h.report()
+	h.inbox(func() { h.node.Installed(h.clock(), t) })
 }
 
 // master begins to be the master of a shard.
 func (s *server) master(sh *topology.Shard) {
 	s.h.w.note("%v is the master of term %d with %d writes", s.h, sh.Term, len(s.data.log))
 	s.h.w.stats.Promotions++
+	s.h.w.check.heir(s.h, sh)
 	s.term, s.acks, s.pending = sh.Term, map[topology.NodeID]ack{}, nil
 	s.proposed, s.imported = map[uint64][]topology.NodeID{}, map[string]int{}
 	s.closed = map[string]int64{}
@@ -178,7 +183,7 @@ func (s *server) able(r int) bool {
 	}
 	sh := s.shard()
 	return sh != nil && sh.Slots.Has(r*rangeSize) && !sh.Closing.Has(r*rangeSize) &&
-		s.h.clock() < s.h.node.Lease()
+		s.h.clock() < s.h.lease
 }
 
 // write is a client's write. It returns false if it was refused.
@@ -256,8 +261,8 @@ func (s *server) loop(life int) {
 		if s.h.life != life || s.h.node == nil {
 			return
 		}
-		if !s.h.stopped {
-			s.h.act(s.work)
+		if s.h.w.now >= s.h.script && !s.h.stopped {
+			s.work()
 		}
 		s.loop(life)
 	})
@@ -308,7 +313,7 @@ func (s *server) propose(sh *topology.Shard, list []topology.NodeID) {
 	proposed[k] = list
 	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
 		Confirm: h.w.opt.Confirm, InSync: list, Seen: s.state.Index}}
-	h.node.Propose(h.clock(), op, func(refusal string) {
+	h.propose(op, func(refusal string) {
 		h.w.note("%v: in-sync set %v of term %d: %q", h, h.w.nameAll(list), term, refusal)
 		if refusal == "" || refusal[:3] == "ERR" {
 			delete(proposed, k)
@@ -330,7 +335,7 @@ func (s *server) retry(k uint64, list []topology.NodeID) {
 	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
 		Confirm: h.w.opt.Confirm, InSync: list, Seen: s.state.Index}}
 	term := s.term
-	h.node.Propose(h.clock(), op, func(refusal string) {
+	h.propose(op, func(refusal string) {
 		if refusal == "" {
 			delete(proposed, k)
 			return

@@ -24,9 +24,12 @@ type Options struct {
 	Confirm int           // min-replicas-to-ack, -1: 0
 	Chaos   time.Duration // how long faults last
 	Debug   core.Debug    // rules to break
-	Verbose bool          // keep the trace
-	Settled bool          // replicas move to no other shard by themselves
-	Calm    bool          // replicas ask their masters rarely: the cluster alone is measured
+	// StaleClock breaks another one: messages that came while the loop waited for the disk get the
+	// time at which it began to wait.
+	StaleClock bool
+	Verbose    bool // keep the trace
+	Settled    bool // replicas move to no other shard by themselves
+	Calm       bool // replicas ask their masters rarely: the cluster alone is measured
 }
 
 // World is one run.
@@ -53,6 +56,7 @@ type World struct {
 type Stats struct {
 	Events, Confirmed, Promotions, Crashes int
 	Joins, Moves, Migrations, Elections    int
+	Deaf                                   int // heartbeats that were lost alone
 }
 
 // event is something that happens at a time.

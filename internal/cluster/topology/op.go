@@ -37,7 +37,7 @@ var actions = []struct {
 	is     func(Action) bool
 }{
 	row[Init]("init"), row[Admit]("admit"), row[Forget]("forget"), row[Leave]("leave"),
-	row[Tell]("tell"), row[Started]("started"), row[SetTimeout]("timeout"),
+	row[Tell]("tell"), row[Started]("started"), row[SetTimeout]("timeout"), row[Settle]("settle"),
 	row[SetFailed]("failed"), row[SetVote]("vote"), row[Replicate]("replicate"),
 	row[Vacate]("vacate"), row[Promote]("promote"), row[SetInSync]("in-sync"),
 	row[SetEpoch]("set-epoch"), row[Bump]("bump"), row[AddSlots]("add-slots"),

@@ -101,6 +101,9 @@ func (g *generator) action(s *State) Action {
 	case 16:
 		return Started{n, uint64(g.rng.IntN(9))}
 	case 17:
+		if g.rng.IntN(2) == 0 {
+			return Settle{s.TimeoutAt - min(s.TimeoutAt, uint64(g.rng.IntN(2)))}
+		}
 		return SetTimeout{[]int64{100, 1000, 5000}[g.rng.IntN(3)]}
 	case 15:
 		return []Action{SetEpoch{n, uint64(g.rng.IntN(9))}, Bump{n}}[g.rng.IntN(2)]

@@ -179,10 +179,11 @@ type State struct {
 	Marks   map[int]*Mark      `json:"marks,omitempty"`
 	// Migrations are those under way and the last that have ended, oldest first.
 	Migrations []*Migration `json:"migrations,omitempty"`
-	// Timeout is cluster-node-timeout in ms, the same for all nodes: leases are half of it. Longest
-	// is the longest that ever was.
-	Timeout int64 `json:"timeout"`
-	Longest int64 `json:"longest"`
+	// Timeout is cluster-node-timeout in ms, the same for all nodes: leases are half of it. It was
+	// changed last at the index TimeoutAt. Longest is the longest by which a lease may still last.
+	Timeout   int64  `json:"timeout"`
+	TimeoutAt uint64 `json:"timeout_at,omitempty"`
+	Longest   int64  `json:"longest"`
 	// Revoked is the index of the last entry that took anything from a node.
 	Revoked uint64 `json:"revoked"`
 	// Forgotten are the last nodes that were removed, with the index of that: they are told.
