@@ -256,10 +256,11 @@ func (r *Runtime) Meet(at topology.Address, done func(refusal string)) {
 	r.do(func(now int64) { r.node.Meet(now, at, done) })
 }
 
-// Failover wants this replica to be promoted. done is called as Propose's, when the leader has
-// taken the wish or refused it.
-func (r *Runtime) Failover(mode core.FailoverMode, done func(refusal string)) {
-	r.do(func(now int64) { r.node.Failover(now, mode, done) })
+// Failover wants this replica to be promoted within a time. done is called as Propose's, when the
+// leader has taken the wish or refused it.
+func (r *Runtime) Failover(mode core.FailoverMode, limit time.Duration,
+	done func(refusal string)) {
+	r.do(func(now int64) { r.node.Failover(now, mode, int64(limit), done) })
 }
 
 // Reset makes the node leave its cluster, and with hard forget its id. done is called as Propose's.

@@ -251,7 +251,12 @@ func (r *setSlot) node(args [][]byte) {
 				e.Propose(open, func(string) { done(stillHolds(n)) })
 				return
 			}
-			e.Propose(move, done) // if it was refused, the slot may have moved just now
+			if sh := e.SelfShard(); refusal != "" && (sh == nil || sh.Slots.Has(n)) {
+				done(refusal) // nobody knows whether it is closed, so keys may come
+				return
+			}
+			move.Closed = refusal == ""
+			e.Propose(move, done) // if it was refused, the slot has moved just now
 		})
 	}, okOrRefusal)
 }

@@ -50,6 +50,12 @@ func (m *clustered) Meet(host string, port, bus int, done func(string)) {
 
 func (m *clustered) Reset(hard bool, done func(string)) {
 	m.resets = append(m.resets, hard)
+	if m.e.IsReplica() {
+		m.log = &topology.State{}
+		m.log.Apply(1, topology.Op{Do: topology.Init{Cluster: nodeName(99), Node: m.self,
+			Shard: topology.ShardID(nodeName(199))}})
+		m.e.InstallTopology(m.log, m.self)
+	}
 	done("")
 }
 

@@ -94,6 +94,9 @@ func (e *Engine) rerun(w *waiter) {
 	if e.confirm.on || cl.held != nil {
 		e.hold(c, at, offset)
 	}
+	if cl.leasing {
+		cl.noteLeased(at)
+	}
 	e.endReply(cl)
 	e.current = nil
 	if !c.blocked {

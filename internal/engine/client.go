@@ -116,6 +116,8 @@ type Client struct {
 	// Leased says that W holds replies that must not leave unless Engine.LeaseHeld. The connection
 	// clears it when it takes them.
 	Leased bool
+	// leasing says the same of the reply to the running command, if it has one now.
+	leasing bool
 
 	LastCmd          *spec.Command
 	NetIn, NetOut    int64 // bytes

@@ -63,21 +63,18 @@ type ClusterFacts struct {
 	Links []LinkFacts
 	// Sent and Received count messages between nodes by their kind, as "ping".
 	Sent, Received map[string]int64
-	// Offsets are places in the replication streams of their shards, for nodes of which the
-	// runtime knows.
-	Offsets map[topology.NodeID]int64
 	// LimitExceeded counts links that were closed for cluster-link-sendbuf-limit.
 	LimitExceeded int64
 }
 
 // RaftFacts is where the node is in the Raft group.
 type RaftFacts struct {
-	Role                     string // leader, follower, candidate or learner
-	Term                     uint64
-	Leader                   topology.NodeID // "" if none is known
-	First, Commit, Applied   uint64          // indexes of entries
-	Voters, Learners         []topology.NodeID
-	LogEntries, SnapshotSize int64
+	Role            string // leader, follower, candidate or learner
+	Term            uint64
+	Leader          topology.NodeID // "" if none is known
+	Commit, Applied uint64          // indexes of entries
+	Voters          []topology.NodeID
+	LogEntries      int64
 }
 
 // LinkFacts is one connection between this node and another.
@@ -99,7 +96,9 @@ type clustering struct {
 	cut   bool            // the node does not hear of a majority
 	down  bool            // as CLUSTER INFO says
 	refs  []spec.KeyRef   // scratch
-	held  postponed       // clients whose commands the gate holds back
+	// leaving is the shard whose replica this node does not want to be any more.
+	leaving topology.ShardID
+	held    postponed // clients whose commands the gate holds back
 	// refuseAt is the steady ms at which the first of them has waited for too long; 0: none waits.
 	refuseAt int64
 	sentinel

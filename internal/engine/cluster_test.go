@@ -277,7 +277,7 @@ func TestRevokedInVain(t *testing.T) {
 // join makes a replica of a node, up to where its stream begins.
 func (m *member) join(i int) *engine.Client {
 	c := m.client()
-	require.Equal(m, fmt.Sprintf("+TERM %d", m.shard().Term), m.say(c, i, m.shard().Term))
+	require.Contains(m, m.say(c, i, m.shard().Term), fmt.Sprintf("+TERM %d ", m.shard().Term))
 	require.Equal(m, "+OK", m.do(c, "replconf capa psync2"))
 	at := fmt.Sprintf("psync %s %d", m.e.ReplID(), m.e.ReplOffset()+1)
 	require.Contains(m, m.do(c, at), "+CONTINUE")
@@ -318,7 +318,7 @@ func TestInSync(t *testing.T) {
 	m.settle()
 	require.Equal(t, []topology.NodeID{nodeID(1)}, m.shard().InSync)
 	require.Equal(t, "+OK", m.replies(m.c))
-	require.True(t, m.c.Leased)
+	require.False(t, m.c.Leased, "a write that all have whom the log lets be promoted is kept")
 
 	two := m.join(2)
 	m.ack(two)
@@ -350,46 +350,6 @@ func TestInSync(t *testing.T) {
 	m.settle()
 	require.Equal(t, []topology.NodeID{nodeID(2)}, m.shard().InSync)
 	require.Equal(t, "+OK", m.replies(m.c))
-}
-
-func TestPeers(t *testing.T) {
-	m := newMember(t, 2, nil)
-	c := m.client()
-	require.Contains(t, m.say(c, 5, 1), "-TRYAGAIN Node")
-	p := engine.Peer{Cluster: string(nodeID(9)), Node: nodeID(1), Shard: m.shard().ID, Term: 1}
-	require.Contains(t, m.exec(c, "replconf", "cluster-peer", p.String()), "of another cluster")
-	require.Contains(t, m.exec(c, "replconf", "cluster-peer", "x"), "-ERR Invalid")
-	m.boot = 1 // the log does not know of this start yet
-	require.Contains(t, m.say(c, 1, 1), "-TRYAGAIN This node has started anew")
-	m.boot = 0
-	require.Equal(t, "+TERM 1", m.say(c, 1, 1))
-	require.True(t, m.e.LeaseHeld())
-	require.Contains(t, m.say(m.client(), 1, 2), "-TRYAGAIN This node knows the shard's term 1")
-	require.False(t, m.e.LeaseHeld(), "there is a later master")
-	m.turn()
-	require.Contains(t, m.do(m.c, "set a 1"), "CLUSTERDOWN")
-	sh := m.shard().ID
-	m.apply(topology.Vacate{Shard: sh, Term: 1})
-	m.apply(topology.Promote{Shard: sh, Term: 1, Node: nodeID(0)})
-	m.install()
-	require.True(t, m.e.LeaseHeld())
-	require.Contains(t, m.do(m.client(), "psync ? -1"), "", "a plain tool may copy the data")
-}
-
-func TestFailoverOfReplica(t *testing.T) {
-	m := newMember(t, 2, nil)
-	ask := func(mode engine.FailoverMode) (answer string) {
-		m.e.ClusterFailover(m.c, mode, func(r string) { answer = r })
-		return answer
-	}
-	require.Contains(t, ask(engine.FailoverGraceful), "to a replica")
-	sh := m.shard().ID
-	m.apply(topology.Vacate{Shard: sh, Term: 1})
-	m.apply(topology.Promote{Shard: sh, Term: 1, Node: nodeID(1)})
-	m.install()
-	require.Contains(t, ask(engine.FailoverGraceful), "use CLUSTER FAILOVER FORCE")
-	require.Empty(t, ask(engine.FailoverForce))
-	require.Equal(t, []engine.FailoverMode{engine.FailoverForce}, m.failover)
 }
 
 // TestStrays moves slots away from a master that has keys in them. The keys go, unless the slots

@@ -14,18 +14,23 @@ func (e *Engine) ClusterFacts() ClusterFacts {
 	return e.Cluster.Facts()
 }
 
-// NodeOffset returns the place in the replication stream of its shard that a node has, as far as
-// this one knows, 0 if it does not.
+// NodeOffset returns the place in the replication stream of its shard that a node has: of this one,
+// of its replicas as they have told, and of its master as the stream tells. Of others it returns 0,
+// since nodes tell nobody but the leader of the log where they are.
 func (e *Engine) NodeOffset(n *topology.Node) int64 {
+	m := e.repl.master
 	switch {
-	case n == e.cluster.self:
+	case n == e.cluster.self, m != nil && m.state == LinkConnected && e.cluster.shard != nil &&
+		n.ID == e.cluster.shard.Last:
 		return e.Feed.Offset()
-	case e.cluster.role == topology.Master && n.Shard == e.cluster.shard.ID:
-		if r := e.replicaAt(n.About.IP, n.About.Port); r != nil {
-			return r.acked
+	case m == nil:
+		for _, r := range e.repl.replicas.list {
+			if r.node == n.ID {
+				return r.acked
+			}
 		}
 	}
-	return e.ClusterFacts().Offsets[n.ID]
+	return 0
 }
 
 // NodeHealth returns the word of CLUSTER SHARDS for a node: online, loading or fail.

@@ -72,7 +72,7 @@ func TestFollow(t *testing.T) {
 	require.Contains(t, m.do(m.c, "flushall"), "READONLY")
 	require.Contains(t, m.do(m.c, "cluster addslots 1"), "follows a master of another cluster")
 	require.Contains(t, m.do(m.c, "cluster follow 10.0.0.1 7000 slotsrange 1 1"), "another shard")
-	require.Equal(t, "+TERM 1", m.say(m.client(), 1, 1))
+	require.Equal(t, "+TERM 1 0", m.say(m.client(), 1, 1))
 
 	before := m.e.ReplOffset()
 	require.True(t, m.stream(c, "SET", "a", "1"))

@@ -29,7 +29,6 @@ const (
 	errCrossSlot  = "CROSSSLOT Keys in request don't hash to the same slot"
 	errTryAgain   = "TRYAGAIN Multiple keys request during rehashing of slot"
 	errUnserved   = "CLUSTERDOWN Hash slot not served"
-	errDown       = "CLUSTERDOWN The cluster is down"
 	errDownWrites = "CLUSTERDOWN The cluster is down and only accepts read commands"
 )
 
@@ -42,7 +41,7 @@ func (e *Engine) redirection(cl *Client, v verdict, n int, to *topology.Node) re
 	case unserved:
 		return errUnserved
 	case downAll:
-		return errDown
+		return ErrClusterDown
 	case downWrites:
 		return errDownWrites
 	case tryAgain:

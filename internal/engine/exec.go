@@ -33,7 +33,7 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	*ctx = Ctx{}
 	ctx.Writer, ctx.E, ctx.Client, ctx.DB, ctx.Args, ctx.Now = w, e, c, c.db, argv, e.now
 	e.current = c
-	began, offset, at := e.lastNs, e.Feed.Offset(), len(w.Buf)
+	began, offset, at := e.lastNs, e.Feed.Offset(), len(c.W.Buf)
 	if e.timeless(c) {
 		done = e.dispatchTimeless(ctx)
 	} else {
@@ -47,6 +47,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	}
 	if e.confirm.on || c.held != nil {
 		e.hold(ctx, at, offset)
+	}
+	if c.leasing {
+		c.noteLeased(at)
 	}
 	e.endReply(c)
 	e.current = nil

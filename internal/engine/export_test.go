@@ -87,6 +87,9 @@ func (e *Engine) FollowStream() *backlog.Reader {
 	return r
 }
 
+// KillMasterLink ends the link to the master.
+func (e *Engine) KillMasterLink() { e.Kill(e.repl.master.client) }
+
 // BeOfShard makes the data set one of a shard's master.
 func (e *Engine) BeOfShard(id topology.ShardID, term uint64) {
 	e.shard.data, e.shard.term = id, term

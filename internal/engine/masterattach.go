@@ -32,7 +32,7 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 			e.PauseAt(PauseKeptStream)
 		}
 	}
-	e.inStep(a.answer.Term)
+	e.inStep(a.answer.Term, a.answer.Begin)
 	e.ensureBacklog()
 	m.keptBytes()
 	m.client, m.attempt, m.state, m.kept = c, nil, LinkConnected, a.Kept

@@ -188,7 +188,7 @@ func (a *LinkAttempt) leave() {
 	e.dropBacklog()
 	a.master.cached = false
 	if a.master.followed == nil {
-		e.shard.data, e.shard.term = "", 0
+		e.shard.data, e.shard.term, e.shard.coming = "", 0, 0
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 // that are shown, go by it. Periods, pauses, timeouts and ages take Engine.Steady or a time.Time.
 var wallClock = map[string]int{
 	"cmd/server/tools.go":                      1, // --check-rdb: deadlines
+	"internal/cluster/bus/link.go":             1, // CLUSTER NODES shows when a node was heard
 	"internal/command/cluster_migrateslots.go": 2, // when a migration began, or was cancelled
 	"internal/command/cluster_migration.go":    1, // when a migration began
 	"internal/command/dump.go":                 1, // RESTORE: a deadline

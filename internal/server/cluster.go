@@ -29,7 +29,8 @@ type clustered struct {
 	file     *raftlog.Log     // open since the start, until leaveCluster
 	node     *cluster.Runtime // nil before the data set is loaded, and without a cluster
 	about    topology.About   // as the node has been told
-	timeout  int64            // likewise
+	timeout  int64            // cluster-node-timeout, as the cluster has it or as it was proposed
+	proposed int              // changes of it that nobody has decided yet
 	cfg      atomic.Pointer[config.Config]
 	outgoing atomic.Pointer[tls.Config] // of links that this node opens; nil: to be read
 }
@@ -178,16 +179,29 @@ func (s *Server) settleCluster() {
 	}
 	if c.Cluster.NodeTimeout != k.timeout {
 		k.timeout = c.Cluster.NodeTimeout
+		k.proposed++
 		k.node.Propose(topology.Op{Do: topology.SetTimeout{Timeout: k.timeout}}, s.timeoutSet)
 	}
 }
 
 // timeoutSet is told whether the cluster has taken a new cluster-node-timeout.
 func (s *Server) timeoutSet(refusal string) {
+	s.cluster.proposed--
 	if refusal != "" {
-		s.cluster.timeout = 0 // to be asked for again
 		s.log.Warning("cluster-node-timeout stays what it is for the cluster: %s", refusal)
 	}
+	s.adoptTimeout()
+}
+
+// adoptTimeout makes the configuration say which cluster-node-timeout the cluster has.
+func (s *Server) adoptTimeout() {
+	k, own := &s.cluster, &s.eng.Cfg.Cluster.NodeTimeout
+	t := s.eng.Topology()
+	if k.proposed > 0 || t == nil || t.Timeout == 0 || t.Timeout == *own {
+		return
+	}
+	s.log.Notice("cluster-node-timeout is %d, as all nodes have agreed", t.Timeout)
+	*own, k.timeout = t.Timeout, t.Timeout
 }
 
 // resignCluster hands the leadership of the cluster to another node, before the server ends.
@@ -269,6 +283,7 @@ func (s clusterHost) Between(f func()) {
 // Install implements cluster.Host.
 func (s clusterHost) Install(t *topology.State, self topology.NodeID) {
 	s.eng.InstallTopology(t, self)
+	s.adoptTimeout()
 }
 
 // Local implements cluster.Host.

@@ -94,9 +94,9 @@ func connectError(err error) string {
 func (l *masterLink) talk() error {
 	answer, err := l.conn.Handshake(l.a.Hello, l.s.log)
 	if err == nil && answer.Kind == upstream.Channel {
-		term := answer.Term
+		term, begin := answer.Term, answer.Begin
 		answer, err = l.openChannel(answer.Client)
-		answer.Term = term
+		answer.Term, answer.Begin = term, begin
 	}
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ type peer struct {
 	created time.Time
 	serial  int // counts restarts
 	bytes   atomic.Uint64
+	heard   atomic.Int64 // as inbox.heard
 }
 
 func newPeer(b *Bus, node, addr string) *peer {
@@ -69,7 +70,7 @@ func (p *peer) link() (l Link, ok bool) {
 	}
 	n := p.queues.queued()
 	return Link{Outgoing: true, Addr: p.addr, Created: p.created, Queued: n,
-		Allocated: n + writeBuffer, Bytes: p.bytes.Load()}, true
+		Allocated: n + writeBuffer, Bytes: p.bytes.Load(), Heard: p.heard.Load()}, true
 }
 
 // run keeps the link until the peer is stopped.
@@ -182,7 +183,7 @@ func (p *peer) session() error {
 		defer crash.Guard("answers of another node")()
 		defer close(ended)
 		_ = b.read(Peer{them.node, p.addr, localHost(conn), min(them.protocol, Protocol)}, conn,
-			nil)
+			nil, &p.heard)
 	})
 	idle := time.Duration(0)
 	if p.node == "" {
@@ -200,6 +201,7 @@ func (p *peer) opened(conn net.Conn, serial int) bool {
 	}
 	p.conn, p.created = conn, time.Now()
 	p.bytes.Store(0)
+	p.heard.Store(0)
 	p.bus.stats.dropped.Add(p.queues.rewind())
 	return true
 }

@@ -21,7 +21,8 @@ const (
 )
 
 // Node is one node. Its methods must not be called from more than one goroutine at a time. Time
-// must not run backwards from one call to the next.
+// must not run backwards from one call to the next, and must have been read after there was
+// something to call for: after a frame came, for Receive. Leases rely on that.
 type Node struct {
 	cfg   Config
 	meta  meta
@@ -145,11 +146,11 @@ func (n *Node) Meet(now Time, at topology.Address, done func(refusal string)) {
 	}
 }
 
-// Failover wants this replica to be promoted. done is called when the leader has taken the wish
-// or refused it; the promotion comes later, or does not.
-func (n *Node) Failover(now Time, mode FailoverMode, done func(refusal string)) {
+// Failover wants this replica to be promoted within a time, in ns. done is called when the leader
+// has taken the wish or refused it; the promotion comes later, or does not.
+func (n *Node) Failover(now Time, mode FailoverMode, limit Time, done func(refusal string)) {
 	if !n.refuse(now, done) {
-		n.failover(mode, done)
+		n.failover(mode, limit, done)
 		n.settle()
 	}
 }

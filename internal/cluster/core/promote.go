@@ -11,11 +11,8 @@ type wish struct {
 	node  topology.NodeID
 	mode  FailoverMode
 	until Time // then it is given up, and the old master is promoted again
+	limit Time // how long that was from the beginning
 }
-
-// failoverTime bounds how long a graceful failover may keep the clients waiting, in nanoseconds. It
-// is what Redis has; two node timeouts are the bound if they are less.
-const failoverTime Time = 5e9
 
 // Refusals of CLUSTER FAILOVER.
 const (
@@ -31,7 +28,7 @@ func (l *leader) failover(n *Node, from topology.NodeID, b *failoverBody) {
 	if l == nil || !l.ready(n) {
 		return
 	}
-	refusal := l.wish(n, from, b.mode)
+	refusal := l.wish(n, from, b)
 	if from == n.meta.Node {
 		n.requests.finish(n, from, b.req, refusal)
 	} else {
@@ -39,8 +36,8 @@ func (l *leader) failover(n *Node, from topology.NodeID, b *failoverBody) {
 	}
 }
 
-func (l *leader) wish(n *Node, from topology.NodeID, mode FailoverMode) string {
-	sh := n.state.ShardOf(from)
+func (l *leader) wish(n *Node, from topology.NodeID, b *failoverBody) string {
+	sh, mode := n.state.ShardOf(from), b.mode
 	switch {
 	case sh == nil || sh.Master == from:
 		return errOnReplica
@@ -53,7 +50,7 @@ func (l *leader) wish(n *Node, from topology.NodeID, mode FailoverMode) string {
 	case mode == Force && sh.Confirm > 0 && !slices.Contains(sh.InSync, from):
 		return errNotInSync
 	}
-	l.wishes[sh.ID] = &wish{from, mode, n.now + min(failoverTime, 2*n.timeout())}
+	l.wishes[sh.ID] = &wish{from, mode, n.now + b.limit, b.limit}
 	return ""
 }
 
@@ -72,7 +69,11 @@ func (l *leader) shards(n *Node) {
 		}
 		delete(l.vacant, id)
 		if (w != nil || l.broken(n, sh)) && l.once(n, "vacate "+string(id)) {
-			l.propose(n, topology.Op{Do: topology.Vacate{Shard: id, Term: sh.Term}})
+			do := topology.Vacate{Shard: id, Term: sh.Term}
+			if w != nil {
+				do.Hold = int64(w.limit / 1e6)
+			}
+			l.propose(n, topology.Op{Do: do})
 		}
 		if n.lead != l || n.down != nil {
 			return

@@ -131,7 +131,7 @@ func (w *World) command(h *host) {
 		if mode == core.Takeover && w.opt.Confirm > 0 {
 			mode = core.Force // it may lose writes, that is its purpose
 		}
-		h.node.Failover(now, mode, done)
+		h.node.Failover(now, mode, w.between(Timeout/2, 3*Timeout), done)
 	case 5:
 		name = "meet"
 		h.node.Meet(now, other.about().Address, done)

@@ -86,7 +86,7 @@ func (w *World) ambushDisk(r int) {
 			}
 		}
 		replica.inbox(func() {
-			replica.node.Failover(replica.clock(), core.Force, func(string) {})
+			replica.node.Failover(replica.clock(), core.Force, int64(Timeout), func(string) {})
 		})
 		w.after(w.between(Timeout, 2*Timeout), w.net.mend)
 	})

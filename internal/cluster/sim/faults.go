@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/internal/cluster/core"
 	"godwit/internal/cluster/topology"
 )
 
@@ -186,6 +187,39 @@ func (w *World) recovers() {
 		}
 	}
 	w.fail("not all slots are served three node timeouts after all faults ended")
+}
+
+// obeys looks whether a replica becomes the master on request, now that all is well.
+func (w *World) obeys() {
+	for range 4 {
+		h := w.successor()
+		if h == nil {
+			w.runFor(Timeout)
+			continue
+		}
+		refusal, _ := w.do(h, 3*Timeout, func(done func(string)) {
+			h.node.Failover(h.clock(), core.Graceful, 2*int64(Timeout), done)
+		})
+		w.note("failover on %v: %q", h, refusal)
+		if w.runUntil(3*Timeout, func() bool { return h.server.shard() != nil }) {
+			return
+		}
+	}
+	if h := w.successor(); h != nil && w.failure == "" {
+		w.fail("%v is well, and does not become the master on request", h)
+	}
+}
+
+// successor returns a replica that is well, nil if there is none.
+func (w *World) successor() *host {
+	for _, h := range w.hosts {
+		sh := h.node.State().ShardOf(h.id)
+		if l := h.server.local(); sh != nil && sh.Master != h.id && sh.Master != "" && l.Whole &&
+			l.Linked && !sh.Slots.Empty() {
+			return h
+		}
+	}
+	return nil
 }
 
 // served reports whether all slots that have an owner are served, in all clusters.

@@ -106,7 +106,7 @@ func TestGracefulFailover(t *testing.T) {
 			sh := replica.node.State().ShardOf(replica.id)
 			old := w.net.find(sh.Master, topology.Address{})
 			w.must("failover", replica, func(done func(string)) {
-				replica.node.Failover(replica.clock(), core.Graceful, done)
+				replica.node.Failover(replica.clock(), core.Graceful, int64(Timeout), done)
 			})
 			if !w.runUntil(Timeout, func() bool { return replica.server.shard() != nil }) {
 				w.fail("the replica is no master")

@@ -56,6 +56,7 @@ func (d *data) last() (int, uint32) {
 //   - With Confirm it confirms a write when all replicas of the in-sync set have it, both of the
 //     set of the installed state and of those that it has proposed, and when the former has
 //     enough members.
+//   - The links of its replicas are of one term, which their handshake tells.
 //   - It feeds replicas only if it was promoted since it started: a master that has started anew
 //     may lack writes that they have.
 //   - It proposes a replica for the set only when that has all confirmed writes, and drops one
@@ -67,8 +68,10 @@ type server struct {
 	saved data // survives a crash
 	whole bool
 	// As a master:
-	term      uint64          // in which it is the master, 0: it is none
-	own       *topology.Shard // that of the state, then
+	term      uint64                     // in which it is the master, 0: it is none
+	own       *topology.Shard            // that of the state, then
+	begin     int                        // length of the history when that began
+	conns     map[topology.NodeID]uint64 // links of replicas
 	acks      map[topology.NodeID]ack
 	confirmed int // length of the history that is confirmed
 	pending   []pending
@@ -78,6 +81,7 @@ type server struct {
 	closed    map[string]int64 // since when slots of migrations are closed
 	// As a replica:
 	linked int64 // when it last heard of its master
+	link   link
 }
 
 type ack struct {
@@ -146,6 +150,9 @@ func (s *server) install(t *topology.State) {
 	case sh == nil || sh.Master != h.id:
 		s.term = 0
 		s.pending = nil
+		if sh == nil || sh.Last != h.id {
+			s.conns = nil
+		}
 	case s.term != sh.Term || s.data.shard != sh.ID:
 		s.master(sh)
 	}
@@ -162,6 +169,10 @@ func (s *server) master(sh *topology.Shard) {
 	s.h.w.stats.Promotions++
 	s.h.w.check.heir(s.h, sh)
 	s.term, s.acks, s.pending = sh.Term, map[topology.NodeID]ack{}, nil
+	s.begin, s.link = len(s.data.log), link{}
+	if !s.h.w.opt.LastingLinks {
+		s.conns = nil
+	}
 	s.proposed, s.imported = map[uint64][]topology.NodeID{}, map[string]int{}
 	s.closed = map[string]int64{}
 	s.data.shard, s.data.term = sh.ID, sh.Term

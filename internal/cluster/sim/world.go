@@ -24,6 +24,8 @@ type Options struct {
 	Confirm int           // min-replicas-to-ack, -1: 0
 	Chaos   time.Duration // how long faults last
 	Debug   core.Debug    // rules to break
+	// LastingLinks breaks a rule: masters keep the links of replicas from one term to the next.
+	LastingLinks bool
 	// StaleClock breaks another one: messages that came while the loop waited for the disk get the
 	// time at which it began to wait.
 	StaleClock bool
@@ -45,6 +47,7 @@ type World struct {
 	trace  []string
 	writes uint32 // the last write's number
 	uids   uint32
+	conns  uint64 // the last link's number
 	check  checker
 	// failure ends the run.
 	failure string
@@ -236,6 +239,9 @@ func (w *World) run() {
 	w.heal()
 	if w.failure == "" {
 		w.recovers()
+	}
+	if w.failure == "" {
+		w.obeys()
 	}
 }
 

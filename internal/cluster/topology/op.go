@@ -160,7 +160,7 @@ func (op Op) Revokes() bool {
 func (s *State) Before(op Op) (list []Op) {
 	m, ok := op.Do.(Move)
 	to := s.mastered(m.To)
-	if !ok || to == nil {
+	if !ok || m.Closed || to == nil {
 		return nil
 	}
 	for _, id := range s.ShardIDs() {

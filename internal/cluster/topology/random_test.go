@@ -114,7 +114,7 @@ func (g *generator) action(s *State) Action {
 func (g *generator) shardAction(s *State, n NodeID, sh *Shard) Action {
 	members := s.Members(sh.ID)
 	if sh.Master != "" && g.rng.IntN(4) > 0 || len(members) == 0 {
-		return Vacate{sh.ID, sh.Term}
+		return Vacate{sh.ID, sh.Term, int64(g.rng.IntN(2))}
 	}
 	p := Promote{Shard: sh.ID, Term: sh.Term, Force: g.rng.IntN(8) == 0}
 	p.Node = members[g.rng.IntN(len(members))]
@@ -142,9 +142,9 @@ func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
 		return Close{sh.ID, sh.Term, g.slots(sh)}
 	case 5:
 		if !sh.Closing.Empty() {
-			return Move{sh.Closing, n}
+			return Move{sh.Closing, n, g.rng.IntN(2) == 0}
 		}
-		return Move{g.slots(nil), n}
+		return Move{g.slots(nil), n, g.rng.IntN(8) == 0}
 	case 6:
 		return Open{sh.ID, sh.Closing}
 	case 7:

@@ -97,6 +97,9 @@ type Shard struct {
 	Master NodeID `json:"master,omitempty"`
 	// Last is the last master.
 	Last NodeID `json:"last,omitempty"`
+	// Hold is for how long, in ms, the last master holds its clients while there is no other: until
+	// then CLUSTER FAILOVER may take. 0: the master was not revoked for that.
+	Hold int64 `json:"hold,omitempty"`
 	// Epoch rises with each change of the master, and with each change of the slots that Redis
 	// gives a new configuration epoch. It is unique among shards, but for 0.
 	Epoch uint64 `json:"epoch"`
