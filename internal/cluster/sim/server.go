@@ -286,7 +286,9 @@ func (s *server) work() {
 	if sh := s.shard(); sh != nil {
 		s.confirm()
 		s.tendInSync(sh)
-		s.migrate(sh)
+		if s.state != nil { // else the disk has failed under what was proposed
+			s.migrate(sh)
+		}
 		return
 	}
 	if sh := s.state.ShardOf(s.h.id); sh != nil && sh.Last != s.h.id {
