@@ -91,10 +91,11 @@ func (s *settings) run(ctx context.Context, k testserver.Kind) (r result, err er
 	}
 	c, err := testserver.StartCluster(dir, testserver.ClusterOptions{Kind: k, Masters: 2,
 		Timeout: 15 * time.Second, Args: args})
-	defer c.Close()
 	if err != nil {
+		c.Close()
 		return r, err
 	}
+	defer c.Close()
 	m := &move{settings: s, kind: k, from: c.Master(0), to: c.Master(1)}
 	return m.run(ctx)
 }
