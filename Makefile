@@ -24,7 +24,7 @@ export GODWIT_SEED ?= $(SEED)
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
 	test-repeat soak soak-short lint format check crash replication failover demo-ha cluster \
 	cluster-chaos demo-cluster bench bench-quick bench-persist bench-streams \
-	bench-replication figures pgo fuzz fuzz-short oracle luadiff simulate \
+	bench-replication bench-cluster figures pgo fuzz fuzz-short oracle luadiff simulate \
 	clean
 
 all: build
@@ -128,7 +128,7 @@ RUNS     ?= 100
 
 cluster: ## all tests of clusters: tools, clients, failovers, some chaos (KINDS=redis8,valkey9)
 	$(GO) test ./integration/cluster -count=1 -v -timeout 30m -long -kinds $(KINDS)
-	$(GO) test ./internal/command -count=1 -run TestClusterCasesRedis8 -cluster
+	$(GO) test ./internal/command -count=1 -run CasesRedis8 -cluster
 
 cluster-chaos: ## nodes killed, stopped, cut off RUNS times under load: nothing promised is lost
 	GODWIT_SEED= $(GO) test ./integration/cluster -count=1 -v -timeout 6h -long -kinds $(KINDS) \
@@ -162,6 +162,11 @@ bench-streams: ## streams beside the same, at most 10 minutes
 bench-replication: ## full syncs, replicas and their lag beside Redis 8 and Valkey 9
 	$(GO) run ./bench -only fullsync,onereplica,lag -against redis8,valkey9 \
 		-o bench/REPLICATION.md -readme README.md
+
+MB       ?= 2048
+
+bench-cluster: ## MB MiB of slots moved from node to node beside Redis 8's reshard and Valkey 9
+	$(GO) run ./integration/benchcluster -mb $(MB)
 
 bench-persist: ## snapshots, files and the log beside the same, at most 10 minutes
 	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md -readme README.md

@@ -20,6 +20,9 @@ const usage = `Usage: godwit-server [/path/to/godwit.conf] [--directive value ..
        godwit-server -h or --help
        godwit-server --check-rdb FILE
        godwit-server --check-aof [--fix [-y] | --truncate-to-timestamp SECONDS] FILE|MANIFEST
+       godwit-server --move-in HOST:PORT HOST:PORT [--cutover | --cancel] [option ...]
+                                        move a cluster of Redis or Valkey into an empty one of
+                                        Godwit; --move-in --help lists the options
 
 Examples:
        godwit-server                    start with the defaults, on port 6379
@@ -38,6 +41,8 @@ func tool(args []string) (code int, done bool) {
 	switch {
 	case args[0] == "--check-rdb", args[0] == "--check-aof":
 		return check(args), true
+	case args[0] == "--move-in":
+		return moveIn(args[1:]), true
 	case args[0] == server.DebugArg && len(args) == 2:
 		return debugSession(args[1]), true
 	}

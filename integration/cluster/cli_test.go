@@ -183,12 +183,36 @@ func (s *scene) reshard(t *testing.T) {
 		mine := v.Find(s.master.ID).Slots
 		return mine.Len() > 200 && mine.Len() < 400
 	}, s.Nodes...))
+	if s.word("", "valkey") != "" && s.Options.Kind != testserver.Redis8 {
+		s.atomic(t)
+	}
 	w.more(t, 10)
 	w.end()
 	_, failed := w.acked()
 	require.Zero(t, failed, "nothing but redirections")
 	require.Empty(t, w.lost(t))
 	s.whole(t)
+}
+
+// atomic moves slots as a whole, to another master and back.
+func (s *scene) atomic(t *testing.T) {
+	count := func() int {
+		v, err := s.Nodes[1].View()
+		require.NoError(t, err)
+		mine := v.Find(s.Nodes[1].ID).Slots
+		return mine.Len()
+	}
+	before := count()
+	s.run(t, "reshard", s.at, "--cluster-from", s.Nodes[0].ID, "--cluster-to",
+		s.Nodes[1].ID, "--cluster-slots", "1000", "--cluster-yes",
+		"--cluster-use-atomic-slot-migration")
+	require.NoError(t, s.WaitView("moved", func(v testserver.View) bool {
+		mine := v.Find(s.Nodes[1].ID).Slots
+		return mine.Len() == before+1000
+	}, s.Nodes...))
+	s.run(t, "rebalance", s.at, "--cluster-use-atomic-slot-migration", "--cluster-weight",
+		s.Nodes[0].ID+"=1", s.Nodes[1].ID+"=1", s.Nodes[2].ID+"=1", s.master.ID+"=0.05")
+	require.Less(t, count(), before+1000)
 }
 
 // imports takes the keys of a server that is not part of a cluster.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -70,12 +71,14 @@ func took(t *testing.T, w *writers, c *testserver.Cluster, tag string, moment ti
 }
 
 // TestKillOften kills one master after another. The times until their slots are written again are
-// what the node timeout promises.
+// what the node timeout promises: all of them, when it is run more than once (-runs), and the
+// middle one of three, because others use the machine meanwhile.
 func TestKillOften(t *testing.T) {
 	each(t, func(t *testing.T, k testserver.Kind) {
 		takesLong(t)
 		var all []float64
-		for i := range 3 {
+		for n := range max(3, *runs) {
+			i := n % 3
 			c := startCluster(t, k, false)
 			tag := tagOf(t, c, i)
 			w := startWriters(t, c, tag)
@@ -87,8 +90,15 @@ func TestKillOften(t *testing.T) {
 			all = append(all, took(t, w, c, tag, moment))
 			c.Close()
 		}
+		slices.Sort(all)
+		t.Logf("%d times, in node timeouts: least %.2f, median %.2f, most %.2f", len(all), all[0],
+			all[len(all)/2], all[len(all)-1])
 		if promises(k) {
-			require.LessOrEqual(t, min(all[0], all[1], all[2]), atMost, "%v", all)
+			judged := all[len(all)-1]
+			if *runs == 1 {
+				judged = all[len(all)/2]
+			}
+			require.LessOrEqual(t, judged, atMost, "%.2f", all)
 		}
 	})
 }
@@ -185,36 +195,4 @@ func firstAccepted(c *client.Client, tag string) time.Time {
 		}
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// TestFailoverOnRequest has a replica take over from a master that is well. Clients are redirected,
-// and nothing else.
-func TestFailoverOnRequest(t *testing.T) {
-	each(t, func(t *testing.T, k testserver.Kind) {
-		takesLong(t)
-		c := startCluster(t, k, false)
-		old, next := c.Master(2), c.Replica(2)
-		tag := tagOf(t, c, 2)
-		w := startWriters(t, c, tag)
-		for range 2 {
-			w.more(t, 100)
-			v, err := next.Do("CLUSTER", "FAILOVER")
-			require.NoError(t, err)
-			require.Equal(t, "OK", v.Text())
-			require.NoError(t, c.WaitOwner(slotOf(tag), next, c.Nodes...))
-			require.NoError(t, c.WaitReady())
-			w.more(t, 100)
-			old, next = next, old
-		}
-		w.end()
-		for _, a := range w.answers {
-			if promises(k) {
-				require.NoError(t, a.err)
-			}
-		}
-		require.Empty(t, w.lost(t))
-		v, err := c.Master(0).Do("CLUSTER", "FAILOVER")
-		require.NoError(t, err)
-		require.Equal(t, "ERR You should send CLUSTER FAILOVER to a replica", v.Text())
-	})
 }

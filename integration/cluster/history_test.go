@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,8 +73,8 @@ func (h *history) add(op porcupine.Operation) {
 	h.ops = append(h.ops, op)
 }
 
-// use reads and writes the keys until ctx ends. All replies that are errors say that nothing was
-// done.
+// use reads and writes the keys until ctx ends. Replies that are errors say that nothing was done,
+// but for UNCONFIRMED: what was written then may stay or not.
 func (h *history) use(ctx context.Context, w *walker, rnd *rand.Rand, keys []string) {
 	id := h.client()
 	for n := 0; ctx.Err() == nil; n++ {
@@ -86,12 +87,13 @@ func (h *history) use(ctx context.Context, w *walker, rnd *rand.Rand, keys []str
 		}
 		v, err := w.do(in.key, args...)
 		op.Input, op.Output, op.Return = in, v.Text(), h.now()
+		unknown := err != nil || strings.HasPrefix(v.Text(), "UNCONFIRMED")
 		switch {
-		case err != nil && in.value != "":
+		case unknown && in.value != "":
 			op.Return = math.MaxInt64
 			h.add(op)
 			id = h.client() // this one is busy for ever
-		case err == nil && !v.IsError():
+		case !unknown && !v.IsError():
 			h.add(op)
 		}
 		if err != nil || v.IsError() {

@@ -23,13 +23,19 @@ func TestPython(t *testing.T) {
 	takesLong(t)
 	each(t, func(t *testing.T, k testserver.Kind) {
 		python := pythonWithRedis(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 2*testserver.Patience)
-		defer cancel()
-		args := append([]string{"python/cluster.py"}, common(t, k).Addrs()...)
-		out, err := exec.CommandContext(ctx, python, args...).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		t.Logf("%s", out)
+		runPython(t, python, "python/cluster.py", common(t, k))
 	})
+}
+
+// runPython runs a program with a cluster.
+func runPython(t *testing.T, python, program string, c *testserver.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*testserver.Patience)
+	defer cancel()
+	args := append([]string{program}, c.Addrs()...)
+	out, err := exec.CommandContext(ctx, python, args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Logf("%s", out)
 }
 
 // pythonWithRedis returns a Python that has redis-py, or skips the test.

@@ -24,7 +24,7 @@ import (
 var (
 	kindList = flag.String("kinds", "godwit", "kinds of servers, comma separated")
 	long     = flag.Bool("long", false, "also the tests that take minutes")
-	runs     = flag.Int("runs", 1, "how often chaos is made")
+	runs     = flag.Int("runs", 1, "how often chaos is made, and a master killed")
 )
 
 func TestMain(m *testing.M) {

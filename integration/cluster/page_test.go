@@ -67,7 +67,7 @@ func TestConf(t *testing.T) {
 		text, err := os.ReadFile("../../conf/cluster.conf")
 		require.NoError(t, err)
 		if k == testserver.Godwit {
-			require.Len(t, comment.FindAll(text, -1), 6)
+			require.Len(t, comment.FindAll(text, -1), 8)
 			text = comment.ReplaceAll(text, []byte("$1"))
 		}
 		dir := testserver.Dir(t)

@@ -36,7 +36,7 @@ func TestShapes(t *testing.T) {
 // shapes are what is compared, of the i-th node of a cluster.
 var shapes = map[string]func(t *testing.T, c *testserver.Cluster, i int) []string{
 	"nodes": shapeOfNodes, "slots": shapeOfSlots, "shards": shapeOfShards, "info": shapeOfInfo,
-	"links": shapeOfLinks, "small": shapeOfSmall,
+	"links": shapeOfLinks, "small": shapeOfSmall, "lines of INFO": shapeOfLines,
 }
 
 // replace puts words for what is each cluster's own.
@@ -164,6 +164,32 @@ func shapeOfSmall(t *testing.T, c *testserver.Cluster, i int) []string {
 	hello := fields(ask(t, c, i, "HELLO"))
 	mode := cmp.Or(info["redis_mode"], info["server_mode"]) // Valkey's name
 	return append(lines, info["cluster_enabled"], mode, hello["mode"].Text())
+}
+
+// shapeOfLines has the names of INFO's lines that Redis 8 shows in a cluster, of sections that tell
+// what a node is. Others may show more.
+func shapeOfLines(t *testing.T, c *testserver.Cluster, i int) (lines []string) {
+	known := map[string]string{"server": "redis_mode tcp_port", "clients": "cluster_connections",
+		"replication": `role connected_slaves master_failover_state master_replid master_replid2
+			master_repl_offset second_repl_offset repl_backlog_active repl_backlog_size
+			repl_backlog_first_byte_offset repl_backlog_histlen`, "cluster": "cluster_enabled"}
+	if i >= c.Options.Masters {
+		known["replication"] += ` master_host master_port master_link_status
+			master_last_io_seconds_ago master_sync_in_progress slave_read_repl_offset
+			slave_repl_offset slave_priority slave_read_only replica_announced`
+	}
+	if c.Options.Kind == testserver.Valkey9 {
+		known["server"] = "server_mode tcp_port"
+	}
+	for section, names := range known {
+		info := testserver.Info(ask(t, c, i, "INFO", section).Text())
+		for _, name := range strings.Fields(names) {
+			_, ok := info[name]
+			lines = append(lines, fmt.Sprint(strings.Replace(name, "server_", "redis_", 1), ok))
+		}
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // TestErrors compares the errors of CLUSTER with those of Redis 8.

@@ -18,7 +18,7 @@ import (
 // the masters that are about to fail. go-redis tries again what may have been executed, which does
 // no harm here.
 type writers struct {
-	client *redis.ClusterClient
+	client redis.UniversalClient
 	stop   context.CancelFunc
 	wait   sync.WaitGroup
 
@@ -35,12 +35,17 @@ type answer struct {
 
 // startWriters starts a writer for each tag.
 func startWriters(t *testing.T, c *testserver.Cluster, tags ...string) *writers {
-	w := &writers{client: connect(t, c, func(o *redis.ClusterOptions) {
+	return startWritersWith(t, connect(t, c, func(o *redis.ClusterOptions) {
 		o.PoolSize = 100_000 // it rests after that many refused connections
 		o.MaxRedirects, o.DialerRetries, o.MaxRetryBackoff = 4, 1, 10*time.Millisecond
 		o.ReadTimeout, o.DialTimeout = 300*time.Millisecond, 300*time.Millisecond
 		o.ClusterStateReloadInterval = 50 * time.Millisecond // not a minute
-	})}
+	}), tags...)
+}
+
+// startWritersWith does the same with a client of any kind.
+func startWritersWith(t *testing.T, client redis.UniversalClient, tags ...string) *writers {
+	w := &writers{client: client}
 	ctx, stop := context.WithCancel(t.Context())
 	w.stop = stop
 	for _, tag := range tags {

@@ -26,11 +26,13 @@ var excluded = map[string]bool{
 	"shutdown": true, "debug": true, "config|set": true, "config|rewrite": true, "acl|load": true,
 	"client|pause": true, "acl|setuser": true, "acl|deluser": true, "client|kill": true,
 	"slaveof": true, "replicaof": true,
+	"cluster|meet": true, // others may be on this machine
 }
 
 // maker makes commands. All its choices come from rng.
 type maker struct {
-	rng *rand.Rand
+	rng  *rand.Rand
+	node string // the id of the node that is attacked, "" without a cluster
 }
 
 func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
@@ -48,7 +50,13 @@ var hostile = []string{
 	"WITHSCORES", "REPLACE", "ABSTTL", "#", "BY nosort", "180", "-180", "90.1",
 }
 
-func (m *maker) key() string { return "k" + strconv.Itoa(m.rng.IntN(24)) }
+func (m *maker) key() string {
+	name := "k" + strconv.Itoa(m.rng.IntN(24))
+	if m.node != "" && m.chance(80) {
+		name = "{a}" + name
+	}
+	return name
+}
 
 func (m *maker) integer() string {
 	switch m.rng.IntN(10) {
@@ -159,6 +167,11 @@ func (m *maker) named(name string) string {
 		return "c" + strconv.Itoa(m.rng.IntN(4))
 	case "pid", "iid":
 		return "p" + strconv.Itoa(m.rng.IntN(4))
+	case "node-id", "importing", "migrating", "source", "node":
+		if m.node != "" && m.chance(70) {
+			return m.node
+		}
+		return strings.Repeat(pick(m, "0", "a", "g"), pick(m, 40, 40, 39))
 	case "min-idle-time":
 		return pick(m, "0", "0", "1", "5", "100000")
 	}
@@ -181,6 +194,8 @@ func (m *maker) command() []string {
 		return m.acl()
 	case n < 150:
 		return m.eval()
+	case n < 170 && m.node != "":
+		return m.cluster()
 	case n < 190:
 		return []string{pick(m, "MULTI", "EXEC", "EXEC", "DISCARD", "WATCH", "UNWATCH", "RESET"),
 			m.key()}[:1+m.rng.IntN(2)]
@@ -310,6 +325,9 @@ func (m *maker) config() []string {
 		[]string{"stream-node-max-entries", pick(m, "0", "1", "3", "100")},
 		[]string{"stream-node-max-bytes", pick(m, "0", "1", "50", "4096")},
 	)
+	if m.node != "" && m.chance(30) {
+		kv = m.clusterConfig()
+	}
 	return append([]string{"CONFIG", "SET"}, kv...)
 }
 

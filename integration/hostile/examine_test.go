@@ -32,6 +32,7 @@ until cursor == '0'`
 func examine(t *testing.T, p *process, dir string, n uint64) *process {
 	require.False(t, p.Ended(), "the server has ended")
 	p.text(t, "CLIENT", "UNPAUSE")
+	p.join(t)
 	for _, kv := range [][2]string{{"maxmemory", "0"}, {"maxmemory-clients", "0"},
 		{"appendonly", "no"}, {"proto-max-bulk-len", "512mb"}, {"save", ""}} {
 		p.text(t, "CONFIG", "SET", kv[0], kv[1])
@@ -52,7 +53,7 @@ func examine(t *testing.T, p *process, dir string, n uint64) *process {
 		p.text(t, "CONFIG", "SET", "save", "3600 1")
 		p.text(t, "SAVE")
 		p.stop(t)
-		p = start(t, dir)
+		p = start(t, dir, p.more)
 		require.Equal(t, digest, p.text(t, "DEBUG", "DIGEST"), "after a restart")
 		require.Equal(t, streams, p.streams(t), "after a restart")
 	}
@@ -76,9 +77,15 @@ func (p *process) streams(t *testing.T) string {
 	for db := range 16 {
 		_, err := c.Do("SELECT", db)
 		require.NoError(t, err)
-		page, err := c.Do("SCAN", 0, "COUNT", 1_000_000, "TYPE", "stream")
-		require.NoError(t, err)
-		keys := page.Elems[1].Strings()
+		var keys []string
+		for cursor := "0"; ; {
+			page, err := c.Do("SCAN", cursor, "COUNT", 1_000_000, "TYPE", "stream")
+			require.NoError(t, err)
+			keys = append(keys, page.Elems[1].Strings()...)
+			if cursor = page.Elems[0].Text(); cursor == "0" {
+				break
+			}
+		}
 		slices.Sort(keys)
 		for _, key := range keys {
 			info, err := c.Do("XINFO", "STREAM", key, "FULL", "COUNT", 0)

@@ -74,10 +74,13 @@ func (h *history) save(path string) {
 	_ = os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-func TestHostile(t *testing.T) {
-	seed, end := testseed.New(t), time.Now().Add(duration(t))
+func TestHostile(t *testing.T) { attack(t, duration(t), []string{"--port", "0"}) }
+
+// attack runs the test on a server with these arguments.
+func attack(t *testing.T, d time.Duration, more []string) {
+	seed, end := testseed.New(t), time.Now().Add(d)
 	dir := testserver.Dir(t)
-	p := start(t, dir)
+	p := start(t, dir, more)
 	var h history
 	var sent atomic.Int64
 	defer func() {
@@ -93,7 +96,7 @@ func TestHostile(t *testing.T) {
 		var wg sync.WaitGroup
 		for w := range workers {
 			wg.Go(func() {
-				m := &maker{rand.New(rand.NewPCG(seed, n<<8|uint64(w)))}
+				m := &maker{rand.New(rand.NewPCG(seed, n<<8|uint64(w))), p.self}
 				for time.Now().Before(until) && !p.Ended() {
 					sent.Add(m.session(p, w, &h, until))
 				}
@@ -117,6 +120,7 @@ func watch(t *testing.T, p *process, h *history, until time.Time) {
 			p.dump()
 			require.NoError(t, err, "it answered before command %d", at)
 		}
+		p.repair()
 		if v, err := p.Do("INFO", "memory"); err == nil && !v.IsError() {
 			require.Less(t, number(v.Text(), "used_memory"), int64(memoryBound))
 		}

@@ -26,10 +26,14 @@ const patience = testserver.Patience
 func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
 
 // process is a running server.
-type process struct{ *testserver.Server }
+type process struct {
+	*testserver.Server
+	more []string // arguments of its mode
+	self string   // the id of the node, if it is one of a cluster
+}
 
 // start runs the server in dir, with its invariants checked, and waits until it answers.
-func start(t *testing.T, dir string) *process {
+func start(t *testing.T, dir string, more []string) *process {
 	flags := []string{"-tags", "invariants"}
 	if testserver.Race {
 		flags = append(flags, "-race")
@@ -37,16 +41,18 @@ func start(t *testing.T, dir string) *process {
 	bin, err := testserver.BinaryWith(flags...)
 	require.NoError(t, err)
 	s, err := testserver.Start(testserver.Options{Program: bin, Dir: dir,
-		Args: []string{"--port", "0", "--unixsocket", "s", "--enable-debug-command", "yes",
+		Args: append([]string{"--unixsocket", "s", "--enable-debug-command", "yes",
 			"--maxclients", "200", "--loglevel", "warning", "--busy-reply-threshold", "1000",
 			"--client-query-buffer-limit", "64mb",
 			"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0",
 			"--latency-tracking", "no",
-			"--maxmemory", memoryLimit},
+			"--maxmemory", memoryLimit}, more...),
 		Env: []string{"GOTRACEBACK=crash"}}) // dump needs the stacks of all threads
 	require.NoError(t, err)
 	t.Cleanup(s.Kill)
-	return &process{s}
+	p := &process{Server: s, more: more}
+	p.join(t)
+	return p
 }
 
 // ping sends a PING. A command of another client may close the connection, and ping then uses a new

@@ -19,7 +19,7 @@ func TestConfirmedOverTLS(t *testing.T) {
 	port, err := testserver.Port()
 	require.NoError(t, err)
 	p := pair{godwit, godwit}
-	master := p.run(t, godwit, append(certificate(t), "--tls-port", strconv.Itoa(port),
+	master := p.run(t, godwit, append(testserver.Certificate(t), "--tls-port", strconv.Itoa(port),
 		"--tls-auth-clients", "no", "--tls-replication", "no")...)
 	replica := p.run(t, godwit)
 	link(t, replica, master.Addr)

@@ -3,7 +3,6 @@ package replication
 import (
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,7 +115,7 @@ func TestFullDisk(t *testing.T) {
 	go o.serve(l)
 	opts, err := godwit.Options(testserver.Dir(t))
 	require.NoError(t, err)
-	opts.Wrap = ownDisk(t, opts.Dir, "4m")
+	opts.Wrap = testserver.OwnDisk(t, "4m")(opts.Dir)
 	s := testserver.Run(t, opts)
 	do(t, s, "SET", "k", "old")
 	require.NoError(t, s.FollowAddr(l.Addr().String()))
@@ -131,24 +130,6 @@ func TestFullDisk(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 	do(t, s, "SAVE")
-}
-
-// ownDisk returns a command that runs a server whose folder is a disk of its own, of some size.
-// The test is skipped if the system does not let it.
-func ownDisk(t *testing.T, dir, size string) []string {
-	t.Helper()
-	wrap := []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size="$1" none "$0" && ` +
-		`cd "$0" && shift && exec "$@"`, dir, size}
-	probe := testserver.Options{Program: "true", Dir: dir, Exact: true, Wrap: wrap}
-	p, err := testserver.Launch(probe)
-	if os.IsNotExist(err) {
-		t.Skip("there is no unshare")
-	}
-	require.NoError(t, err)
-	if <-p.Done(); p.ExitCode() != 0 {
-		t.Skip("mounting is not allowed: " + p.Tail())
-	}
-	return wrap
 }
 
 // TestFewerDatabases has a master use a database that its replica does not have. What it writes

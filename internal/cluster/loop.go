@@ -13,9 +13,6 @@ import (
 // tickParts is how often within a node timeout core.Node sees the clock, at least.
 const tickParts = 80
 
-// burst is how many messages the loop takes before it looks at the clock again.
-const burst = 64
-
 // run is the loop.
 func (r *Runtime) run() {
 	ticker := time.NewTicker(r.timeout / tickParts)
@@ -30,18 +27,18 @@ func (r *Runtime) run() {
 				r.porter.refresh() // who has most decides who is the next master
 			}
 			r.watch()
-			if d := r.nodeTimeout(); d != r.timeout {
-				r.timeout = d
-				r.porter.timeout.Store(int64(d))
-				ticker.Reset(d / tickParts)
-				r.bus.SetTimeout(d)
-			}
 		case m := <-r.inbox:
 			r.take(m)
 		case <-r.wake:
 			r.obey()
 		}
 		r.settle()
+		if d := r.nodeTimeout(); d != r.timeout {
+			r.timeout = d
+			r.porter.timeout.Store(int64(d))
+			ticker.Reset(d / tickParts)
+			r.bus.SetTimeout(d)
+		}
 	}
 }
 
@@ -57,23 +54,18 @@ func (r *Runtime) receive(from bus.Peer, kind bus.Kind, data []byte) {
 	}
 }
 
-// take hands messages to the node: m, and what has come meanwhile.
+// take hands a message to the node. The clock is read for each message, behind its arrival: the one
+// before it may have waited long for the disk, and core.Node.Receive must not be told a time from
+// before the message was sent.
 func (r *Runtime) take(m received) {
 	now := r.o.Now()
-	for range burst {
-		r.learn(now, m.from.Local)
-		if m.from.Node == string(r.status.Load().Leader) {
-			r.heard = now
-		}
-		if err := r.node.Receive(now, topology.NodeID(m.from.Node), m.data); err != nil {
-			r.log.Verbose("Message of cluster node %s at %s: %s", m.from.Node, m.from.Addr, err)
-			r.bus.Cut(m.from.Node)
-		}
-		select {
-		case m = <-r.inbox:
-		default:
-			return
-		}
+	r.learn(now, m.from.Local)
+	if m.from.Node == string(r.status.Load().Leader) {
+		r.heard = now
+	}
+	if err := r.node.Receive(now, topology.NodeID(m.from.Node), m.data); err != nil {
+		r.log.Verbose("Message of cluster node %s at %s: %s", m.from.Node, m.from.Addr, err)
+		r.bus.Cut(m.from.Node)
 	}
 }
 

@@ -15,8 +15,8 @@
 // what the loop has for the server. While it waits there, states that follow each other become one.
 // Only what has been installed is reported as applied.
 //
-// The lease is an atomic, which the loop renews also while the executor is busy. That is harmless:
-// it is looked at before replies leave, and a renewal says that nobody else is master until then.
+// The lease is an atomic, which the loop renews also while the executor is busy, as long as the log
+// has no revocation that the executor has yet to install. It is looked at before replies leave.
 package cluster
 
 import (
@@ -155,6 +155,11 @@ func Start(o Options) (*Runtime, error) {
 		r.log.Notice("No cluster configuration found, I'm %s", r.node.ID())
 	} else {
 		r.log.Notice("Node configuration loaded, I'm %s", r.node.ID())
+		if r.timeout != o.Timeout {
+			r.log.Notice("The node timeout of the cluster is %v, not %v as the configuration "+
+				"has it. CONFIG SET cluster-node-timeout changes it, for all nodes", r.timeout,
+				o.Timeout)
+		}
 	}
 	r.settle()
 	r.loop.Go(func() {
@@ -251,10 +256,11 @@ func (r *Runtime) Meet(at topology.Address, done func(refusal string)) {
 	r.do(func(now int64) { r.node.Meet(now, at, done) })
 }
 
-// Failover wants this replica to be promoted. done is called as Propose's, when the leader has
-// taken the wish or refused it.
-func (r *Runtime) Failover(mode core.FailoverMode, done func(refusal string)) {
-	r.do(func(now int64) { r.node.Failover(now, mode, done) })
+// Failover wants this replica to be promoted within a time. done is called as Propose's, when the
+// leader has taken the wish or refused it.
+func (r *Runtime) Failover(mode core.FailoverMode, limit time.Duration,
+	done func(refusal string)) {
+	r.do(func(now int64) { r.node.Failover(now, mode, int64(limit), done) })
 }
 
 // Reset makes the node leave its cluster, and with hard forget its id. done is called as Propose's.
@@ -272,6 +278,9 @@ func (r *Runtime) SetAbout(a topology.About) {
 
 // SetSecret changes cluster-secret for links that open from now on.
 func (r *Runtime) SetSecret(secret string) { r.bus.SetSecret(secret) }
+
+// SetVerified changes Options.Verified for links that open from now on.
+func (r *Runtime) SetVerified(on bool) { r.bus.SetVerified(on) }
 
 // SetLimits changes how many bytes may wait for another node, and how long a message of PUBLISH may
 // be.

@@ -2,10 +2,7 @@ package command
 
 import "godwit/internal/engine"
 
-// errNoCluster is the reply to every cluster command when the server is not in cluster mode.
-const errNoCluster = "ERR This instance has cluster support disabled"
-
-func noCluster(c *engine.Ctx) { c.Err(errNoCluster) }
+func noCluster(c *engine.Ctx) { c.Err(engine.ErrClusterDisabled) }
 
 var _ = family(clusterHandlers)
 
@@ -16,6 +13,7 @@ func clusterHandlers() engine.Handlers {
 		"cluster|countkeysinslot": inCluster(countKeysInSlot),
 		"cluster|flushslot":       inCluster(flushSlot),
 		"cluster|slot-stats":      inCluster(slotStats),
+		"cluster|syncslots":       inCluster(syncSlots),
 		"clusterscan":             inCluster(clusterScan),
 	}
 }

@@ -25,6 +25,7 @@ func clusterAdminHandlers() engine.Handlers {
 		"cluster|flushslots":            clusterFlushSlotsCmd,
 		"cluster|setslot":               clusterSetSlotCmd,
 		"cluster|replicate":             clusterReplicateCmd,
+		"cluster|follow":                clusterFollowCmd,
 		"cluster|forget":                clusterForgetCmd,
 		"cluster|reset":                 clusterResetCmd,
 		"cluster|failover":              clusterFailoverCmd,
@@ -45,7 +46,7 @@ func clusterAdminHandlers() engine.Handlers {
 func inTopology(run func(c *engine.Ctx)) func(c *engine.Ctx) {
 	return inCluster(func(c *engine.Ctx) {
 		if c.E.Self() == nil || c.E.Cluster == nil {
-			c.Err("CLUSTERDOWN The cluster is down")
+			c.Err(engine.ErrClusterDown)
 			return
 		}
 		run(c)
@@ -85,8 +86,7 @@ const errUnknownNode = "ERR Unknown node "
 // surplusArgs replies with the error of subcommands that refuse arguments although their arity lets
 // them through.
 func surplusArgs(c *engine.Ctx) {
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) +
-		"'. Try CLUSTER HELP.")
+	c.Err(errSubcommand(c))
 }
 
 // busOffset is the distance of the bus's port from that for clients, where nobody says otherwise.
@@ -135,7 +135,7 @@ func clusterReplicateCmd(c *engine.Ctx) {
 	}
 	s := c.E.Topology()
 	known := s.Nodes[master] != nil && s.ShardOf(master).Master == master
-	if known && master != me && !c.E.IsReplica() && keys(c.E) > 0 {
+	if known && master != me && (!c.E.IsReplica() || c.E.Follows()) && keys(c.E) > 0 {
 		c.Err("ERR To set a master the node must be empty and without assigned slots.")
 		return
 	}
@@ -149,15 +149,8 @@ func replicateNoOne(c *engine.Ctx, me topology.NodeID) {
 		return
 	}
 	shard := topology.ShardID(c.E.NewClusterID())
-	propose(c, topology.Replicate{Node: me, Shard: shard}, leftEmpty)
-}
-
-// leftEmpty replies after a change that leaves this node without data.
-func leftEmpty(c *engine.Ctx, refusal string) {
-	if refusal == "" {
-		c.E.EmptyData()
-	}
-	okOrRefusal(c, refusal)
+	e, do := c.E, topology.Replicate{Node: me, Shard: shard}
+	c.Await(0, e.LeavingShard(func(done func(string)) { e.Propose(do, done) }), okOrRefusal)
 }
 
 // keys returns the number of keys in all databases.
@@ -194,15 +187,15 @@ func clusterResetCmd(c *engine.Ctx) {
 		c.Err(engine.ErrSyntax)
 		return
 	}
-	done := okOrRefusal
+	node := c.E.Cluster
+	start := func(done func(string)) { node.Reset(hard, done) }
 	if c.E.IsReplica() {
-		done = leftEmpty
+		start = c.E.LeavingShard(start)
 	} else if keys(c.E) > 0 {
 		c.Err("ERR CLUSTER RESET can't be called with master nodes containing keys")
 		return
 	}
-	node := c.E.Cluster
-	c.Await(0, func(decided func(string)) { node.Reset(hard, decided) }, done)
+	c.Await(0, start, okOrRefusal)
 }
 
 func clusterFailoverCmd(c *engine.Ctx) {
@@ -272,6 +265,6 @@ func setVote(c *engine.Ctx, vote topology.Vote) {
 	}
 }
 
-// slotRefused reports whether Redis would have found another slot to blame: it goes by the order of
-// the arguments.
+// slotRefused reports whether a refusal blames a slot. Redis may blame another one, because it goes
+// by the order of the arguments.
 func slotRefused(refusal string) bool { return strings.HasPrefix(refusal, "ERR Slot ") }

@@ -37,6 +37,11 @@ func changeSlots(c *engine.Ctx, del, ranges bool) {
 		c.Err(fault)
 		return
 	}
+	if c.E.Follows() && !del {
+		c.Err("ERR This node follows a master of another cluster. End that first with CLUSTER" +
+			" FOLLOW NO ONE")
+		return
+	}
 	me := c.E.Self().ID
 	var do topology.Action = topology.AddSlots{Node: me, Slots: set}
 	switch {
@@ -141,6 +146,10 @@ func clusterSetSlotCmd(c *engine.Ctx) {
 		c.Err(errSlot)
 		return
 	}
+	if m := liveMigration(c.E, n); m != nil {
+		c.Err(topology.SlotMigrates(m.To == sh.ID))
+		return
+	}
 	r := setSlot{c: c, me: me, slot: n}
 	args := c.Args[3:]
 	what := args[0]
@@ -242,7 +251,12 @@ func (r *setSlot) node(args [][]byte) {
 				e.Propose(open, func(string) { done(stillHolds(n)) })
 				return
 			}
-			e.Propose(move, done) // if it was refused, the slot may have moved just now
+			if sh := e.SelfShard(); refusal != "" && (sh == nil || sh.Slots.Has(n)) {
+				done(refusal) // nobody knows whether it is closed, so keys may come
+				return
+			}
+			move.Closed = refusal == ""
+			e.Propose(move, done) // if it was refused, the slot has moved just now
 		})
 	}, okOrRefusal)
 }

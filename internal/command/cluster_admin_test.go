@@ -50,6 +50,12 @@ func (m *clustered) Meet(host string, port, bus int, done func(string)) {
 
 func (m *clustered) Reset(hard bool, done func(string)) {
 	m.resets = append(m.resets, hard)
+	if m.e.IsReplica() {
+		m.log = &topology.State{}
+		m.log.Apply(1, topology.Op{Do: topology.Init{Cluster: nodeName(99), Node: m.self,
+			Shard: topology.ShardID(nodeName(199))}})
+		m.e.InstallTopology(m.log, m.self)
+	}
 	done("")
 }
 
@@ -248,6 +254,16 @@ func TestClusterTogether(t *testing.T) {
 		{"addvoter " + other, "OK"},
 		{"addvoter 7", "(error) ERR Unknown node 7"},
 		{"count-failure-reports " + other, "(integer) 0"},
+		{"follow h 0 slotsrange 1 2", "(error) ERR Invalid master port"},
+		{"follow h 1", "(error) ERR syntax error"},
+		{"follow h 1 tls", "(error) ERR syntax error"},
+		{"follow h 1 slotsrange tls", "(error) ERR syntax error"},
+		{"follow h 1 slotsrange 1 2 3", "(error) ERR syntax error"},
+		{"follow h 1 slotsrange 1 2 auth2 x", "(error) ERR syntax error"},
+		{"follow h 1 slotsrange 1 99999", "(error) ERR Invalid or out of range slot"},
+		{"follow h 1 slotsrange 1 2 auth2 u p tls", "(error) ERR To follow a master of another" +
+			" cluster the node must be empty and without assigned slots."},
+		{"follow no one", "(error) ERR This node follows no other cluster"},
 		{"replicate " + other, "(error) ERR To set a master the node must be empty and without" +
 			" assigned slots."},
 		{"replicate no one", "OK"},

@@ -54,7 +54,7 @@ func TestClusterCasesRedis8(t *testing.T) {
 	for _, file := range clusterFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			r := startClusterRemote(t, filepath.Base(file)[:1])
+			r := startClusterRemote(t, testserver.Redis, filepath.Base(file)[:1])
 			got := runCases(t, file, r, func(b *caseBlock) bool {
 				return b.judge != "" && b.judge != "redis8"
 			})
@@ -75,7 +75,7 @@ type clusterRemote struct {
 
 // startClusterRemote starts the six nodes of the world. Their configuration files say at the start
 // already what they would learn from each other.
-func startClusterRemote(t *testing.T, self string) *clusterRemote {
+func startClusterRemote(t *testing.T, peer testserver.Peer, self string) *clusterRemote {
 	t.Helper()
 	r := &clusterRemote{self: self, nodes: map[string]*testserver.Server{}, ports: map[int]int{}}
 	port := map[string]int{}
@@ -87,7 +87,7 @@ func startClusterRemote(t *testing.T, self string) *clusterRemote {
 		r.ports[p] = clusterPort(letter)
 		r.ports[p+10000] = clusterPort(letter) + 10000
 	}
-	program := testserver.Redis.Program(t, "server")
+	program := peer.Program(t, "server")
 	for _, l := range clusterNodes {
 		letter := string(l)
 		dir := testserver.Dir(t)
@@ -179,6 +179,10 @@ func (s steadyTalker) received(t testing.TB) []client.Value {
 // change is clusterLocal.change.
 func (r *clusterRemote) change(t testing.TB, words []string) {
 	t.Helper()
+	if words[0] == "migrations" {
+		r.migrations(t, words[1])
+		return
+	}
 	tell := func(letter string, args ...any) {
 		v, err := r.nodes[letter].Do(append([]any{"CLUSTER"}, args...)...)
 		require.NoError(t, err)

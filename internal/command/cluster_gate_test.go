@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,45 +29,117 @@ func offer(t *testing.T, l *local, line string) string {
 	return string(l.c.W.Buf)
 }
 
+// closed is a slot of a master that is about to move: that of "hello", which has a key.
+type closed struct {
+	*clusterLocal
+	t    *testing.T
+	slot slot.Set
+}
+
+func newClosed(t *testing.T) *closed {
+	c := &closed{newClusterLocal(t, "a"), t, slot.SetOf(slot.Range{First: 866, Last: 866})}
+	require.Equal(t, "+OK\r\n", offer(t, c.join(), "SET hello 1"))
+	return c
+}
+
+// change applies actions and has the engine install the outcome.
+func (c *closed) change(actions ...topology.Action) {
+	c.e.Enter()
+	defer c.e.Leave()
+	c.apply(c.t, actions...)
+	c.install()
+}
+
+func (c *closed) close() {
+	shard := c.state.Shards[shardOf("a")]
+	c.change(topology.Close{Shard: shard.ID, Term: shard.Term, Slots: c.slot})
+}
+
+func (c *closed) open() { c.change(topology.Open{Shard: shardOf("a"), Slots: c.slot}) }
+
+func (c *closed) move() { c.change(topology.Move{Slots: c.slot, To: nodeID("b")}) }
+
+// value returns the value of hello, "" if it is not there.
+func (c *closed) value() string {
+	c.e.Enter()
+	defer c.e.Leave()
+	e := c.e.KS.DB(0).Peek([]byte("hello"))
+	if !e.Exists() {
+		return ""
+	}
+	var scratch [24]byte
+	return string(c.e.KS.DB(0).StringBytes(e, &scratch))
+}
+
 // TestClosingSlots holds commands back whose slot is about to move, until it has moved, or stays.
 func TestClosingSlots(t *testing.T) {
 	const read = `EVAL "return redis.status_reply(redis.call('get', KEYS[1]))" 1 hello`
-	l := newClusterLocal(t, "a")
-	one := slot.SetOf(slot.Range{First: 866, Last: 866}) // that of "hello"
-	install := func(a topology.Action) {
-		l.e.Enter()
-		defer l.e.Leave()
-		l.apply(t, a)
-		l.install()
-	}
-	shard := l.state.Shards[shardOf("a")]
-	for _, end := range []struct {
-		do   topology.Action
-		want string
-	}{
-		{topology.Open{Shard: shard.ID, Slots: one}, "+1\r\n"},
-		{topology.Move{Slots: one, To: nodeID("b")}, "-MOVED 866 127.0.0.1:7002\r\n"},
-	} {
+	l := newClosed(t)
+	for _, want := range []string{"+1\r\n", "-MOVED 866 127.0.0.1:7002\r\n"} {
 		reader, script, waiter, other := l.join(), l.join(), l.join(), l.join()
-		require.Equal(t, "+OK\r\n", offer(t, other, "SET hello 1"))
 		require.Empty(t, offer(t, waiter, "BLPOP {hello}list 0"))
 		require.True(t, waiter.c.Waits())
-		install(topology.Close{Shard: shard.ID, Term: shard.Term, Slots: one})
+		l.close()
 		require.Empty(t, offer(t, reader, "GET hello"))
 		require.Empty(t, offer(t, script, read))
 		require.Equal(t, "$-1\r\n", offer(t, other, "GET k2"))
-		install(end.do)
+		if want[0] == '-' {
+			l.move()
+		} else {
+			l.open()
+		}
 		require.False(t, reader.c.Postponed())
-		require.Equal(t, end.want, offer(t, script, read))
-		if end.want[0] == '-' {
+		require.Equal(t, want, offer(t, script, read))
+		if want[0] == '-' {
 			require.False(t, waiter.c.Waits())
-			require.Equal(t, end.want, string(waiter.c.W.Buf))
+			require.Equal(t, want, string(waiter.c.W.Buf))
 		} else {
 			require.True(t, waiter.c.Waits())
 			l.e.Enter()
 			l.e.Forget(waiter.c)
 			l.e.Leave()
 		}
+	}
+}
+
+// TestClosingSlotsStand checks that nothing changes in a slot that is about to move, whatever way a
+// command takes there. The commands before "closed" come while the slot is open.
+func TestClosingSlotsStand(t *testing.T) {
+	const script = "-TRYAGAIN Script attempted to access a slot that is about to move"
+	for _, c := range []struct{ commands, want string }{
+		{"closed; SET hello 2", ""},
+		{"closed; GET hello", ""},
+		{`closed; EVAL "redis.call('set', 'hello', '2')" 0`, script},
+		{`closed; EVAL "redis.call('set', 'hello', '2')" 1 k2`, script},
+		{`closed; EVAL "redis.call('del', 'hello')" 1 hello`, ""},
+		{`closed; EVAL "redis.call('flushall')" 0`, script},
+		{`closed; EVAL "return #redis.pcall('flushall').err > 0" 0`, ":1\r\n"},
+		{`MULTI; EVAL "redis.call('set', 'hello', '2')" 0; closed; EXEC`, "*1\r\n" + script},
+		{"MULTI; SET hello 2; closed; EXEC", ""},
+		{"MULTI; SPUBLISH {hello}c x; SET hello 2; closed; EXEC", ""},
+		{"MULTI; SET hello 2; SPUBLISH {hello}c x; closed; EXEC", ""},
+		{"MULTI; SPUBLISH {hello}c x; closed; EXEC", "*1\r\n:0\r\n"},
+		{"closed; SPUBLISH {hello}c x", ":0\r\n"},
+		{"MULTI; PING; closed; EXEC XX hello", ""},
+		{"closed; FLUSHALL", ""}, {"closed; FLUSHDB", ""}, {"closed; CLUSTER FLUSHSLOT 866", ""},
+		{"MULTI; FLUSHALL; closed; EXEC", ""},
+		{"closed; FUNCTION FLUSH", "+OK\r\n"},
+		{"closed; SET k2 2", "+OK\r\n"},
+	} {
+		l := newClosed(t)
+		client, got := l.join(), ""
+		for _, command := range strings.Split(c.commands, "; ") {
+			if command == "closed" {
+				l.close()
+				continue
+			}
+			got = offer(t, client, command)
+		}
+		require.Equal(t, "1", l.value(), c.commands)
+		require.Equal(t, c.want == "", client.c.Postponed(), c.commands)
+		require.Equal(t, c.want, got[:min(len(got), len(c.want))], c.commands)
+		l.open()
+		require.False(t, client.c.Postponed(), c.commands)
 	}
 }
 
@@ -93,14 +166,20 @@ func TestClusterMessages(t *testing.T) {
 
 // TestClusterMinority checks that a node that hears of no majority serves nothing.
 func TestClusterMinority(t *testing.T) {
-	l := newClusterLocal(t, "a")
+	l := newClosed(t)
 	node := l.e.Cluster.(*fakeNode)
 	for range 2 {
-		require.Equal(t, "$-1\r\n", offer(t, l.local, "GET hello"))
+		require.Equal(t, "$1\r\n1\r\n", offer(t, l.local, "GET hello"))
 		waiter := l.join()
-		offer(t, waiter, "BLPOP hello 0")
+		offer(t, waiter, "BLPOP {hello}list 0")
+		held := l.join()
+		l.close()
+		require.Empty(t, offer(t, held, "GET hello"))
 		node.deaf = true
 		l.tick()
+		require.False(t, held.c.Postponed(), "nobody will decide")
+		require.Equal(t, "-CLUSTERDOWN The cluster is down\r\n", offer(t, held, "GET hello"))
+		l.open()
 		require.Equal(t, "-CLUSTERDOWN The cluster is down\r\n", string(waiter.c.W.Buf))
 		require.Equal(t, "-CLUSTERDOWN The cluster is down\r\n", offer(t, l.local, "GET hello"))
 		require.Equal(t, "-CLUSTERDOWN The cluster is down\r\n", offer(t, l.local, "GET foo"))
@@ -123,10 +202,11 @@ func TestClusterTLSPort(t *testing.T) {
 	require.Equal(t, "-MOVED 12182 127.0.0.1:9003\r\n", offer(t, l.local, "GET foo"))
 }
 
-// BenchmarkClusterGet reads keys with and without the cluster's gate.
-func BenchmarkClusterGet(b *testing.B) {
-	for _, on := range []bool{false, true} {
-		b.Run(fmt.Sprint("cluster=", on), func(b *testing.B) {
+// BenchmarkCluster reads and writes keys, alone and as a node of a cluster.
+func BenchmarkCluster(b *testing.B) {
+	for n := range 4 {
+		write, on := n/2, n%2 == 1
+		b.Run(fmt.Sprint([]string{"GET", "SET"}[write], "/cluster=", on), func(b *testing.B) {
 			cfg := config.Default()
 			cfg.Cluster.Enabled = on
 			e := engine.New(cfg, Table(), engine.Options{Log: logging.Discard(), Seed: 1})
@@ -137,15 +217,16 @@ func BenchmarkClusterGet(b *testing.B) {
 			if on {
 				l.own(allSlots)
 			}
-			var gets [][][]byte
+			var commands [][][]byte
 			for i := range 1000 {
 				key := fmt.Sprintf("key:%012d", i)
-				e.Exec(l.c, argvOf("SET", key, "v"))
-				gets = append(gets, argvOf("GET", key))
+				set, get := argvOf("SET", key, "v"), argvOf("GET", key)
+				e.Exec(l.c, set)
+				commands = append(commands, [][][]byte{get, set}[write])
 			}
 			for i := 0; b.Loop(); i++ {
 				l.c.W.Buf = l.c.W.Buf[:0]
-				e.Exec(l.c, gets[i%len(gets)])
+				e.Exec(l.c, commands[i%len(commands)])
 			}
 		})
 	}

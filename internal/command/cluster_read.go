@@ -22,7 +22,7 @@ func clusterReadHandlers() engine.Handlers {
 		"cluster|links":     asMember(clusterLinksCmd),
 		"cluster|replicas":  asMember(clusterReplicasCmd),
 		"cluster|slaves":    asMember(clusterReplicasCmd),
-		"cluster|myid":      asMember(func(c *engine.Ctx) { c.BulkString(string(c.E.Self().ID)) }),
+		"cluster|myid":      asMember(myIDCmd),
 		"cluster|myshardid": asMember(clusterMyShardIDCmd),
 		"cluster|help":      inCluster(helpOf(clusterHelp...)),
 		"asking":            inCluster(askingCmd),
@@ -53,6 +53,9 @@ func readOnlyCmd(c *engine.Ctx, on bool) {
 	c.Client.ReadOnly = on
 	c.OK()
 }
+
+// myIDCmd carries out CLUSTER MYID and SENTINEL MYID.
+func myIDCmd(c *engine.Ctx) { c.BulkString(string(c.E.Self().ID)) }
 
 func clusterMyShardIDCmd(c *engine.Ctx) { c.BulkString(string(c.E.SelfShard().ID)) }
 

@@ -41,6 +41,10 @@ func countKeysInSlot(c *engine.Ctx) {
 		c.Err("ERR Invalid slot")
 		return
 	}
+	if c.E.KS.Hides(int(i)) {
+		c.Int(0)
+		return
+	}
 	c.Int(int64(c.DB.SlotLen(int(i))))
 }
 
@@ -56,6 +60,9 @@ func getKeysInSlot(c *engine.Ctx) {
 	if i < 0 || i >= slot.Count || n < 0 {
 		c.Err("ERR Invalid slot or number of keys")
 		return
+	}
+	if c.E.KS.Hides(int(i)) {
+		n = 0
 	}
 	at, found := c.Mark(), 0
 	c.DB.SlotKeys(int(i), int(min(n, int64(c.DB.SlotLen(int(i))))), func(e object.Entry) {
@@ -83,6 +90,10 @@ func flushSlot(c *engine.Ctx) {
 		async = false
 	case len(c.Args) == 4:
 		c.Err(engine.ErrSyntax)
+		return
+	}
+	if c.Client.Origin == engine.OriginConnection && c.E.SlotMoves(i) {
+		c.Err("ERR Slot is being migrated")
 		return
 	}
 	c.Dirty(c.E.FlushSlot(i, async))

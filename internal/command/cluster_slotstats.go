@@ -29,12 +29,7 @@ var slotMetrics = []slotMetric{
 		func(e *engine.Engine, i int) int64 { return e.SlotStats(i).Out }},
 }
 
-func keysOfSlot(e *engine.Engine, i int) (n int64) {
-	for d := range e.KS.Databases() {
-		n += int64(e.KS.DB(d).SlotLen(i))
-	}
-	return n
-}
+func keysOfSlot(e *engine.Engine, i int) int64 { return int64(keysIn(e, i)) }
 
 func sizeOfSlot(e *engine.Engine, i int) (n int64) {
 	for d := range e.KS.Databases() {
@@ -43,7 +38,7 @@ func sizeOfSlot(e *engine.Engine, i int) (n int64) {
 	return n
 }
 
-// kept returns the statistics that are kept.
+// keptMetrics returns the statistics that are kept.
 func keptMetrics(e *engine.Engine) (list []slotMetric) {
 	for _, m := range slotMetrics {
 		if m.of&^e.Cfg.Cluster.SlotStats == 0 {

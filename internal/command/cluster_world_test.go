@@ -57,10 +57,13 @@ type clusterLocal struct {
 // fakeNode is the runtime of an engine's node, for tests.
 type fakeNode struct {
 	engine.ClusterNode
-	self string
-	deaf bool
-	sent []string
+	self    string
+	deaf    bool
+	sent    []string
+	propose func(op topology.Op, done func(refusal string))
 }
+
+func (f *fakeNode) Propose(op topology.Op, done func(refusal string)) { f.propose(op, done) }
 
 func (f *fakeNode) Lease() int64 { return 1 << 62 }
 func (f *fakeNode) Boot() uint64 { return 0 }
@@ -86,10 +89,12 @@ func newClusterLocal(t *testing.T, self string) *clusterLocal {
 	cfg := config.Default()
 	cfg.Cluster.Enabled = true
 	e := engine.New(cfg, Table(), engine.Options{Log: logging.Discard(), Seed: 1})
-	e.Cluster = &fakeNode{self: self}
+	node := &fakeNode{self: self}
+	e.Cluster = node
 	e.Enter()
 	defer e.Leave()
 	l := &clusterLocal{local: &local{e, e.NewClient(nil)}, self: self, state: &topology.State{}}
+	node.propose = l.propose
 	about := func(letter string) topology.About {
 		port := clusterPort(letter)
 		return topology.About{Address: topology.Address{IP: "127.0.0.1", Port: port,
@@ -128,7 +133,12 @@ func (l *clusterLocal) change(t testing.TB, words []string) {
 	t.Helper()
 	l.e.Enter()
 	defer l.e.Leave()
-	if words[0] == "announce" {
+	switch words[0] {
+	case "migrations":
+		l.migrations(t, words[1])
+		l.install()
+		return
+	case "announce":
 		l.announce(t, words[1], words[2], strings.Join(words[3:], ""))
 		l.install()
 		return
@@ -211,6 +221,9 @@ func steady(v client.Value, ports map[int]int) client.Value {
 		if i > 0 && slices.Contains(changing, v.Elems[i-1].Str) {
 			v.Elems[i].Int = 0
 		}
+		if i > 0 {
+			v.Elems[i].Str = steadyMigration(v.Elems[i-1].Str, v.Elems[i].Str)
+		}
 		if v.Elems[i].Str == "loading" { // the master of a local replica is not there
 			v.Elems[i].Str = "online"
 		}
@@ -220,7 +233,7 @@ func steady(v client.Value, ports map[int]int) client.Value {
 
 // changing are names in maps whose values are no one's business.
 var changing = []string{"create-time", "send-buffer-allocated", "send-buffer-used", "id",
-	"replication-offset"}
+	"replication-offset", "create_time", "last_update_time", "last_ack_time", "remaining_repl_size"}
 
 var (
 	nodeTimes    = regexp.MustCompile(`(?m)^(\w{40} \S+ \S+ \S+) \d+ \d+ `)

@@ -254,8 +254,10 @@ func flush(c *engine.Ctx, dbs ...*keyspace.DB) bool {
 		c.Err(engine.ErrSyntax)
 		return false
 	}
-	for _, db := range dbs {
-		c.Dirty(c.E.FlushDB(db, async))
+	if !c.FlushOwn(dbs) {
+		for _, db := range dbs {
+			c.Dirty(c.E.FlushDB(db, async))
+		}
 	}
 	c.E.InvalidateAll()
 	c.OK()

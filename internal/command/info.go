@@ -176,10 +176,10 @@ func infoReplication(t *infoText) {
 func infoKeyspace(t *infoText) {
 	for i := range t.e.KS.Databases() {
 		db := t.e.KS.DB(i)
-		if db.Len() == 0 {
+		if db.Shown() == 0 {
 			continue
 		}
-		fmt.Fprintf(&t.b, "db%d:keys=%d,expires=%d,avg_ttl=%d,subexpiry=%d\r\n", i, db.Len(),
-			db.Expires(), db.AvgTTL(), db.TimedHashes())
+		fmt.Fprintf(&t.b, "db%d:keys=%d,expires=%d,avg_ttl=%d,subexpiry=%d\r\n", i, db.Shown(),
+			db.ShownExpires(), db.AvgTTL(), db.TimedHashes())
 	}
 }

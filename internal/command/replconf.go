@@ -158,17 +158,17 @@ func replicaFilter(c *engine.Ctx, r *engine.Replica, list []byte) bool {
 }
 
 // clusterPeer takes what a node of the cluster says of itself, and answers with the term of the
-// shard that this one knows.
+// shard that this one knows, and the offset at which it began.
 func clusterPeer(c *engine.Ctx, text []byte) {
 	p, ok := engine.ParsePeer(string(text))
 	if !ok {
 		c.Err("ERR Invalid REPLCONF cluster-peer")
 		return
 	}
-	term, refusal := c.E.PeerSays(c.E.ReplicaOf(c.Client), p)
+	term, begin, refusal := c.E.PeerSays(c.E.ReplicaOf(c.Client), p)
 	if refusal != "" {
 		c.Err(refusal)
 		return
 	}
-	c.Simple(fmt.Sprint("TERM ", term))
+	c.Simple(fmt.Sprint("TERM ", term, " ", begin))
 }

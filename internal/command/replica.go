@@ -87,6 +87,7 @@ func infoReplica(t *infoText) {
 	if !m.Up {
 		t.num("master_link_down_since_seconds", m.DownSince)
 	}
+	infoFollowed(t, e.Master().Followed())
 	t.nums("slave_priority", e.Cfg.ReplicaPriority, "slave_read_only",
 		boolInt(e.Cfg.ReplicaReadOnly), "replica_announced", boolInt(e.Cfg.ReplicaAnnounced))
 }

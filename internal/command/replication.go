@@ -21,7 +21,7 @@ func replicationHandlers() engine.Handlers {
 // failoverCmd checks its options first, in any order and each at most once.
 func failoverCmd(c *engine.Ctx) {
 	if c.E.ClusterEnabled() {
-		c.Err("ERR FAILOVER not allowed in cluster mode.")
+		c.Err("ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead.")
 		return
 	}
 	if len(c.Args) == 2 && is(c.Args[1], "abort") {

@@ -19,10 +19,14 @@ func star(p []byte) int {
 }
 
 // sortSlot returns the slot of all keys that a pattern names, or -1 if they may be in several.
-// The hash tag decides, if it is complete before the element comes.
+// The hash tag decides, if it is complete before the element comes. A pattern without a star names
+// one key.
 func sortSlot(p []byte) int {
-	tag := slot.Tag(p)
-	if len(tag) == len(p) || bytes.IndexByte(p[:bytes.IndexByte(p, '{')+len(tag)+1], '*') >= 0 {
+	decides := p
+	if tag := slot.Tag(p); len(tag) < len(p) {
+		decides = p[:bytes.IndexByte(p, '{')+len(tag)+1]
+	}
+	if bytes.IndexByte(decides, '*') >= 0 {
 		return -1
 	}
 	return slot.Of(p)

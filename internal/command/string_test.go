@@ -123,30 +123,34 @@ func TestLCSModel(t *testing.T) {
 	}
 }
 
-// TestNoAllocations checks that the commands of the hot path do not allocate. Garbage for each call
-// would cost every client a collection.
+// TestNoAllocations checks that the commands of the hot path do not allocate, in a cluster either.
+// Garbage for each call would cost every client a collection.
 func TestNoAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
 	}
-	l := newLocal(t)
 	value := strings.Repeat("v", 64)
-	for _, args := range [][]string{
-		{"SET", "k", value}, {"GET", "k"}, {"SET", "n", "12345"}, {"GET", "n"}, {"INCR", "n"},
-		{"INCRBY", "n", "5"}, {"MGET", "k", "n", "none"}, {"MSET", "k", value, "n", "1"},
-		{"SET", "k", value, "EX", "100"}, {"SET", "k", value, "XX", "KEEPTTL"},
-		{"SETNX", "k", "x"}, {"SET", "k", value, "GET"}, {"GETEX", "k", "EX", "100"},
-		{"APPEND", "a", "x"}, {"STRLEN", "k"}, {"GETRANGE", "k", "0", "5"},
-		{"SETRANGE", "k", "0", "x"}, {"SETBIT", "b", "7", "1"}, {"GETBIT", "b", "7"},
-		{"BITCOUNT", "k"}, {"BITPOS", "k", "1"}, {"BITFIELD", "b", "INCRBY", "u8", "0", "1"},
-		{"DIGEST", "k"}, {"EXISTS", "k"}, {"TTL", "k"},
+	for name, l := range map[string]*local{
+		"alone": newLocal(t), "in a cluster": newClusterNode(t, allSlots, nil),
 	} {
-		argv := argvOf(args...)
-		for range 100 {
-			l.exec(argv) // Buffers and tables reach their final size.
-		}
-		if n := testing.AllocsPerRun(200, func() { l.exec(argv) }); n != 0 {
-			t.Errorf("%q: %v allocations", args, n)
+		for _, args := range [][]string{
+			{"SET", "{t}k", value}, {"GET", "{t}k"}, {"SET", "{t}n", "12345"}, {"GET", "{t}n"},
+			{"INCR", "{t}n"}, {"INCRBY", "{t}n", "5"}, {"MGET", "{t}k", "{t}n", "{t}none"},
+			{"MSET", "{t}k", value, "{t}n", "1"}, {"SET", "k", value, "EX", "100"},
+			{"SET", "k", value, "XX", "KEEPTTL"}, {"SETNX", "k", "x"}, {"SET", "k", value, "GET"},
+			{"GETEX", "k", "EX", "100"}, {"APPEND", "a", "x"}, {"STRLEN", "k"},
+			{"GETRANGE", "k", "0", "5"}, {"SETRANGE", "k", "0", "x"}, {"SETBIT", "b", "7", "1"},
+			{"GETBIT", "b", "7"}, {"BITCOUNT", "k"}, {"BITPOS", "k", "1"},
+			{"BITFIELD", "b", "INCRBY", "u8", "0", "1"}, {"DIGEST", "k"}, {"EXISTS", "k"},
+			{"TTL", "k"},
+		} {
+			argv := argvOf(args...)
+			for range 100 {
+				l.exec(argv) // Buffers and tables reach their final size.
+			}
+			if n := testing.AllocsPerRun(200, func() { l.exec(argv) }); n != 0 {
+				t.Errorf("%s, %q: %v allocations", name, args, n)
+			}
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // Cluster is the part of a Config that says what a node of a cluster goes by.
 type Cluster struct {
 	Enabled     bool
@@ -30,9 +32,17 @@ type Cluster struct {
 	MigrationBarrier int
 	ReplicasMove     bool
 
+	// MasterName names the only shard, and begins the names of several, for clients of Sentinel.
+	MasterName string
+	// SentinelClients has replicas treat clients as without a cluster.
+	SentinelClients bool
+
 	Databases       int
 	SlotStats       SlotStats
 	MigrationLogLen int64
+	// HandoffLag is how many bytes of changes may be on their way when a migration closes its
+	// slots. WritePause is for how many ms clients of the slots wait then.
+	HandoffLag, WritePause int64
 }
 
 // Endpoint says what a node of a cluster gives clients to connect to.
@@ -49,6 +59,9 @@ const (
 // must outlast a few turns of the loops.
 const leastNodeTimeout = 500
 
+// longestNodeTimeout is the highest one: a day. Longer ones are refused by the log.
+const longestNodeTimeout = 24 * 60 * 60 * 1000
+
 // clusterTable lists what a node of a cluster goes by.
 func clusterTable() []Directive {
 	rows := []Directive{
@@ -59,7 +72,7 @@ func clusterTable() []Directive {
 			value: str(func(c *Config) *string { return &c.Cluster.File })},
 		{Name: "cluster-node-timeout", Default: "5000",
 			Doc: "Milliseconds after which a silent node counts as failed.",
-			value: integer(leastNodeTimeout, maxLong,
+			value: integer(leastNodeTimeout, longestNodeTimeout,
 				func(c *Config) *int64 { return &c.Cluster.NodeTimeout })},
 		{Name: "cluster-port", Default: "0", Flags: Immutable, Doc: "Port of the cluster bus.",
 			value: integer(0, 65535, func(c *Config) *int { return &c.Cluster.Port })},
@@ -124,8 +137,30 @@ func clusterServeTable() []Directive {
 			Doc: "Bytes that may wait for another node.",
 			value: memory(0, maxLong,
 				func(c *Config) *int64 { return &c.Cluster.LinkLimit })},
+		{Name: "cluster-sentinel-master-name", Default: "mymaster",
+			Doc:   "Name of the master for clients of Sentinel.",
+			value: str(func(c *Config) *string { return &c.Cluster.MasterName }, masterName)},
+		{Name: "cluster-sentinel-clients", Default: "no",
+			Doc:   "Let replicas treat clients as without a cluster.",
+			value: yesNo(func(c *Config) *bool { return &c.Cluster.SentinelClients })},
 		{Name: "cluster-secret", Flags: Sensitive,
 			Doc:   "Secret that the nodes of a cluster share.",
 			value: secret(func(c *Config) *string { return &c.Cluster.Secret })},
 	}
+}
+
+// masterName accepts a name that Sentinel takes for a master.
+func masterName(s string) error {
+	for i := range len(s) {
+		c := s[i] | 0x20
+		if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') &&
+			!strings.Contains("-_.", s[i:i+1]) {
+			return reason("Master names may only contain alphanumeric characters, hyphens, " +
+				"underscores or dots")
+		}
+	}
+	if s == "" {
+		return reason("Master names may not be empty")
+	}
+	return nil
 }

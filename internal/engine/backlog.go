@@ -172,6 +172,12 @@ func (e *Engine) replicationMemory() (m ReplicationMemory) {
 	if s.full != nil && s.full.pipe != nil {
 		m.Snapshot = s.full.pipe.Bytes()
 	}
+	for _, x := range e.migrations.exports {
+		if x.stream != nil {
+			n, snapshot := x.stream.Bytes(), x.pipe.Bytes()
+			m.Stream, m.Beyond, m.Snapshot = m.Stream+n, m.Beyond+n, m.Snapshot+snapshot
+		}
+	}
 	if e.repl.master != nil {
 		m.Kept = e.repl.master.keptBytes()
 	}

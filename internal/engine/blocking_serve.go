@@ -88,8 +88,14 @@ func (e *Engine) rerun(w *waiter) {
 	} else {
 		e.call(c)
 	}
+	if e.cluster.on {
+		e.forgetHash()
+	}
 	if e.confirm.on || cl.held != nil {
 		e.hold(c, at, offset)
+	}
+	if cl.leasing {
+		cl.noteLeased(at)
 	}
 	e.endReply(cl)
 	e.current = nil

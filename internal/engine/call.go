@@ -151,5 +151,8 @@ func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
 	if c.Client.Origin == OriginMaster {
 		e.noteMasterError(cmd, msg)
 	}
+	if c.Client.Origin == OriginImport {
+		e.importError = msg
+	}
 	c.Error(msg)
 }

@@ -116,6 +116,8 @@ type Client struct {
 	// Leased says that W holds replies that must not leave unless Engine.LeaseHeld. The connection
 	// clears it when it takes them.
 	Leased bool
+	// leasing says the same of the reply to the running command, if it has one now.
+	leasing bool
 
 	LastCmd          *spec.Command
 	NetIn, NetOut    int64 // bytes
@@ -130,13 +132,16 @@ type Client struct {
 	counted   clientCount // what used memory and maxmemory-clients include for the client
 	round     rounds.Member
 	postponed bool
-	wait      *waiter   // what the client is blocked in, nil if it is not
-	awaits    *awaiting // the transaction that runs and may wait for other nodes
-	sub       pubsub.Sub[*Client]
-	track     *Tracking    // nil: the client does not track
-	woken     bool         // listed in pushState.woken
-	multi     *multi       // nil outside of MULTI
-	held      *unconfirmed // replies that wait for replicas, nil if there are none
+	// heldCommand is the number of the last command that the cluster's gate has held back, and
+	// refuseAt the steady ms at which it does so no more.
+	heldCommand, refuseAt int64
+	wait                  *waiter   // what the client is blocked in, nil if it is not
+	awaits                *awaiting // the transaction that runs and may wait for other nodes
+	sub                   pubsub.Sub[*Client]
+	track                 *Tracking    // nil: the client does not track
+	woken                 bool         // listed in pushState.woken
+	multi                 *multi       // nil outside of MULTI
+	held                  *unconfirmed // replies that wait for replicas, nil if there are none
 
 	watched    *watch // the last one; nil if the client watches nothing
 	watches    int

@@ -63,21 +63,18 @@ type ClusterFacts struct {
 	Links []LinkFacts
 	// Sent and Received count messages between nodes by their kind, as "ping".
 	Sent, Received map[string]int64
-	// Offsets are places in the replication streams of their shards, for nodes of which the
-	// runtime knows.
-	Offsets map[topology.NodeID]int64
 	// LimitExceeded counts links that were closed for cluster-link-sendbuf-limit.
 	LimitExceeded int64
 }
 
 // RaftFacts is where the node is in the Raft group.
 type RaftFacts struct {
-	Role                     string // leader, follower, candidate or learner
-	Term                     uint64
-	Leader                   topology.NodeID // "" if none is known
-	First, Commit, Applied   uint64          // indexes of entries
-	Voters, Learners         []topology.NodeID
-	LogEntries, SnapshotSize int64
+	Role            string // leader, follower, candidate or learner
+	Term            uint64
+	Leader          topology.NodeID // "" if none is known
+	Commit, Applied uint64          // indexes of entries
+	Voters          []topology.NodeID
+	LogEntries      int64
 }
 
 // LinkFacts is one connection between this node and another.
@@ -99,6 +96,12 @@ type clustering struct {
 	cut   bool            // the node does not hear of a majority
 	down  bool            // as CLUSTER INFO says
 	refs  []spec.KeyRef   // scratch
+	// leaving is the shard whose replica this node does not want to be any more.
+	leaving topology.ShardID
+	held    postponed // clients whose commands the gate holds back
+	// refuseAt is the steady ms at which the first of them has waited for too long; 0: none waits.
+	refuseAt int64
+	sentinel
 	clusterView
 }
 
@@ -110,6 +113,26 @@ type clusterView struct {
 	role  topology.Role   // of self; a replica while the shard has no master
 	// plain holds the slots of which this node serves everything without a second look.
 	plain slot.Set
+	// closing says that some slots of the shard are about to move.
+	closing bool
+}
+
+// sentinel is what this node has told its subscribers, and since when it knows what it answers.
+type sentinel struct {
+	told map[string]endpoint // where a master was last, by its name
+	seen map[topology.NodeID]seen
+}
+
+// endpoint is where clients reach a node.
+type endpoint struct {
+	host string
+	port int
+}
+
+// seen is since when a node is what it is, in ms of the steady clock.
+type seen struct {
+	role             topology.Role
+	roleAt, failedAt int64 // failedAt is 0 of a node that has not failed
 }
 
 // ClusterEnabled reports whether the server is a node of a cluster.
@@ -163,4 +186,5 @@ func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
 	if v.shard = s.Shards[v.self.Shard]; v.shard.Master == self {
 		v.role = topology.Master
 	}
+	v.closing = !v.shard.Closing.Empty()
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"godwit/internal/cluster/topology"
+	"godwit/internal/keyspace"
 	"godwit/internal/script"
 	"godwit/internal/slot"
 	"godwit/internal/spec"
@@ -17,22 +18,76 @@ import (
 // clusterGate returns why the client's command does not run on this node, or passed. It notes the
 // slot of the command.
 func (e *Engine) clusterGate(c *Ctx) refusal {
-	s := e.callSlots(c.Client, c.Cmd, c.Args)
-	if c.slot = s.slot; s.slot == 0 || !s.cross && e.cluster.plain.Has(s.slot.slot()) {
-		return passed
-	}
-	v, to := e.judge(c, c.Client, s)
-	switch v {
-	case serves:
-		return passed
-	case waits:
-		if !c.rerun {
-			e.postponeClient(c.Client)
+	if e.table.routes[c.Cmd.ID()] == routeOne { // in nearly all cases this is all
+		i := keyspace.SlotOf(e.knowHash(c.Args[c.Cmd.FirstKey()]))
+		if c.slot = refTo(i); e.cluster.plain.Has(i) {
+			return passed
 		}
-		return held
+	}
+	s := e.callSlots(c.Client, c.Cmd, c.Args)
+	if c.slot = s.slot; s.slot != 0 && (s.cross || !e.cluster.plain.Has(s.slot.slot())) {
+		if v, to := e.judge(c, c.Client, s); v != serves {
+			return e.gateRefuses(c, v, to)
+		}
+	}
+	if e.cluster.closing && e.closingHolds(c) {
+		return e.gateRefuses(c, waits, e.cluster.self)
+	}
+	return passed
+}
+
+// gateRefuses returns why a command does not run for which there is a verdict.
+func (e *Engine) gateRefuses(c *Ctx, v verdict, to *topology.Node) refusal {
+	if v == waits {
+		if e.holdBack(c) {
+			return held
+		}
+		if v = movedAway; to == e.cluster.self {
+			v = downAll
+		}
 	}
 	c.moved = true
-	return e.redirection(c.Client, v, s.slot.slot(), to)
+	return e.redirection(c.Client, v, c.slot.slot(), to)
+}
+
+// holdBack holds the client's command back until there is another topology, or the cluster is down.
+// It reports false if the command has waited for too long.
+func (e *Engine) holdBack(c *Ctx) bool {
+	cl, k := c.Client, &e.cluster
+	if c.rerun {
+		return true // it waits already
+	}
+	now := e.Steady()
+	if n := cl.Commands + 1; cl.heldCommand != n {
+		cl.heldCommand, cl.refuseAt = n, now+e.longestHold()
+	}
+	if now >= cl.refuseAt {
+		return false
+	}
+	if k.refuseAt == 0 || cl.refuseAt < k.refuseAt {
+		k.refuseAt = cl.refuseAt
+	}
+	k.held.add(cl)
+	return true
+}
+
+// longestHold returns for how long commands wait at most for slots to move or for a new master, in
+// ms. What they wait for has failed by then, or is given up: for a migration that takes an entry of
+// the log more than its pause.
+func (e *Engine) longestHold() int64 {
+	cfg := &e.Cfg.Cluster
+	return max(cfg.FailoverTimeout, cfg.WritePause+e.cluster.nodeTimeout())
+}
+
+// closingHolds reports whether a command changes keys that it does not name, while slots are about
+// to move from this node. Nothing may change in these.
+func (e *Engine) closingHolds(c *Ctx) bool {
+	k := &e.cluster
+	wide := c.Cmd.WritesUnnamed()
+	if m := c.Client.multi; m != nil && c.Cmd.Is(spec.RunsQueue) {
+		wide = m.wide
+	}
+	return wide && k.closing && k.leads()
 }
 
 // judge returns what becomes of a command of the client, and the other node for asks and movedAway.
@@ -42,6 +97,8 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	owner := e.cluster.part(n)
 	to := headOf(owner)
 	switch {
+	case to == nil && e.showsFollowed(c, cl, s):
+		return serves, nil
 	case to == nil:
 		return unserved, nil
 	case s.cross:
@@ -56,22 +113,34 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	self := e.cluster.self
 	mine := to == self
 	if mark := e.cluster.state.Marks[n]; mark != nil {
-		if v, to, ok := e.judgeMarked(c, cl, mark, mine, s.shards); ok {
+		if v, to, ok := e.judgeMarked(c, cl, mark, mine); ok {
 			return v, to
 		}
 	}
 	switch {
-	case mine && owner.Closing.Has(n) && !s.shards:
-		return waits, nil
+	case mine && owner.Closing.Has(n) && s.keys:
+		return waits, to
 	case mine:
 		return serves, nil
 	// A replica serves the readers of its shard, and who has subscribed there.
-	case owner.Shard == e.cluster.shard && (s.shards || cl.ReadOnly && flags&spec.Write == 0):
+	case owner.Shard == e.cluster.shard && (s.shards || e.mayRead(cl)) && flags&spec.Write == 0:
 		return serves, nil
-	case !s.shards && e.changesHands(owner, n):
-		return waits, nil
+	case s.keys && e.changesHands(owner, n):
+		return waits, to
 	}
-	return movedAway, to
+	return e.elsewhere(owner), to
+}
+
+// mayRead reports whether a client may read the shard's keys from a replica.
+func (e *Engine) mayRead(cl *Client) bool { return cl.ReadOnly || e.Cfg.Cluster.SentinelClients }
+
+// elsewhere returns what becomes of a command that another node serves. Clients of Sentinel follow
+// no redirections: READONLY tells them to ask who is the master.
+func (e *Engine) elsewhere(owner *topology.Part) verdict {
+	if owner.Shard == e.cluster.shard && e.Cfg.Cluster.SentinelClients {
+		return readOnly
+	}
+	return movedAway
 }
 
 // changesHands reports whether the slot is about to have another master, which may be this node.
@@ -99,7 +168,7 @@ func (e *Engine) judgeDown(flags spec.Flag, s callSlots) verdict {
 // judgeMarked judges a command whose slot is being moved key by key. It reports false if the mark
 // is nothing to this node.
 func (e *Engine) judgeMarked(
-	c *Ctx, cl *Client, m *topology.Mark, mine, shards bool,
+	c *Ctx, cl *Client, m *topology.Mark, mine bool,
 ) (v verdict, to *topology.Node, ok bool) {
 	migrating := mine && m.Migrating != ""
 	importing := !mine && m.Importing != "" && e.cluster.role == topology.Master &&
@@ -113,11 +182,7 @@ func (e *Engine) judgeMarked(
 	if importing && cl.asking == notAsking && !c.Cmd.Is(spec.Asking) {
 		return 0, nil, false
 	}
-	var p presence // channels are nowhere, and missing nowhere
-	if !shards {
-		p = e.presence(c)
-	}
-	switch {
+	switch p := e.presence(c); {
 	case importing && p.several && p.missing > 0, migrating && p.missing > 0 && p.here > 0:
 		return tryAgain, nil, true
 	case importing:
@@ -148,8 +213,7 @@ func (c *clustering) headOfShard(id topology.ShardID) *topology.Node {
 // slotCloses reports whether commands that use the key are held back because its slot is about to
 // move.
 func (e *Engine) slotCloses(key []byte) bool {
-	s := e.cluster.shard
-	return s != nil && s.Closing != (slot.Set{}) && s.Closing.Has(slot.Of(key))
+	return e.cluster.closing && e.cluster.shard.Closing.Has(slot.Of(key))
 }
 
 // ClusterUp reports whether the cluster serves commands, as this node sees it.
@@ -164,7 +228,7 @@ func (e *Engine) scriptSlotGate(c *Ctx) refusal {
 		return passed
 	}
 	if s.cross || !e.cluster.plain.Has(s.slot.slot()) {
-		if v, _ := e.judge(c, r.caller, s); v != serves && v != waits {
+		if v, _ := e.judge(c, r.caller, s); v != serves {
 			return scriptRedirection(v, c.Cmd)
 		}
 	}
@@ -189,5 +253,9 @@ func (c *Client) endAsking() {
 	}
 }
 
-// Ask carries out ASKING.
-func (c *Client) Ask() { c.asking = asksNext }
+// Ask carries out ASKING. Within EXEC it is for nothing that follows.
+func (c *Client) Ask() {
+	if c.multi == nil {
+		c.asking = asksNext
+	}
+}

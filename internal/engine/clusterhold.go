@@ -9,14 +9,16 @@ package engine
 const leasePollMs = 2
 
 // beRevoked is called while the shard of this node, which was its master, has none. Writes wait for
-// the next master for a while. If there is none by then they are refused.
+// the next master for a while. If there is none by then they are refused. After a failover that was
+// asked for and has come to nothing this node is the master again, which takes a moment too.
 func (e *Engine) beRevoked() {
-	if e.lease.holds != 0 || !e.shard.leads {
+	if e.shard.revoked || !e.shard.leads {
 		return
 	}
+	e.shard.revoked = true
 	e.Log.Notice("The shard has no master until another node takes over, or this one again. " +
 		"Writes wait.")
-	e.holdWrites(e.Cfg.Cluster.FailoverTimeout)
+	e.holdWrites(e.cluster.shard.Hold + e.cluster.nodeTimeout())
 }
 
 // awaitLease is called when the node has become the master. Its first lease is on the way.

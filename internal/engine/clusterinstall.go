@@ -1,6 +1,10 @@
 package engine
 
-import "godwit/internal/cluster/topology"
+import (
+	"strings"
+
+	"godwit/internal/cluster/topology"
+)
 
 // InstallTopology makes s the topology that this node, self, acts on. s must not change any more.
 // The executor is held, and no script runs. What follows from the change has happened when it
@@ -8,21 +12,50 @@ import "godwit/internal/cluster/topology"
 // one confirm writes.
 func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	c := &e.cluster
-	lost := c.ownSlots()
+	lost, before := c.ownSlots(), c.view
 	c.state = s
 	c.compute(s, self)
 	own := c.ownSlots()
 	lost.Subtract(&own)
 	e.forgetSlotStats(&lost)
 	e.slotsChanged(&lost) // clients that wait for keys of others are sent to them
+	e.tellMasters(before)
 	e.followShard()
 	e.readLease()
+	ended := e.followImports()
+	e.followExports()
+	lost.Union(&ended)
 	e.findStrays(&lost)
+	e.hideSlots()
+	e.migrationCron()
+	e.leaveData()
 }
 
-// EmptyData deletes all keys, as FLUSHALL does, when this node has left its shard for one of its
-// own.
-func (e *Engine) EmptyData() {
+// LeavingShard returns start for a request by which this node, a replica, leaves its shard for one
+// of its own. The data set stays with the shard: it goes when that has come true, whoever is there
+// to hear of it.
+func (e *Engine) LeavingShard(start func(done func(refusal string))) func(func(string)) {
+	return func(done func(refusal string)) {
+		e.cluster.leaving = e.cluster.shard.ID
+		start(func(refusal string) {
+			if strings.HasPrefix(refusal, "ERR") { // otherwise it may still come true
+				e.cluster.leaving = ""
+			}
+			done(refusal)
+		})
+	}
+}
+
+// leaveData deletes all keys, as FLUSHALL does, if this node has left its shard.
+func (e *Engine) leaveData() {
+	c := &e.cluster
+	if c.leaving == "" || c.shard == nil || c.shard.ID == c.leaving {
+		return
+	}
+	c.leaving = ""
+	if !c.leads() || !c.shard.Slots.Empty() {
+		return
+	}
 	for i := range e.KS.Databases() {
 		e.FlushDB(e.KS.DB(i), e.KS.P.LazyUserFlush)
 	}

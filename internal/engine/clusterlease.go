@@ -29,9 +29,11 @@ type lease struct {
 	wall  int64 // the system's wall clock minus the same, when ahead was read
 	known bool  // these two have been read
 	// stale is the term of a master of the shard staleOf that a replica knows and this node does
-	// not: it holds no lease until it has caught up.
-	stale   uint64
-	staleOf topology.ShardID
+	// not: it holds no lease until it has caught up. After a while in which no replica says so it
+	// counts no more, because the leader's word is what decides.
+	stale      uint64
+	staleOf    topology.ShardID
+	staleUntil int64 // steady ms
 	// holds is the steady ms until which writes wait instead of being refused; 0: they do not.
 	holds int64
 }
@@ -62,7 +64,7 @@ func (e *Engine) bootNow() int64 {
 func (e *Engine) leaseEnd() int64 {
 	sh := e.cluster.shard
 	if e.Cluster == nil || e.repl.master != nil || !e.cluster.leads() ||
-		e.lease.stale > sh.Term && e.lease.staleOf == sh.ID {
+		e.lease.stale > sh.Term && e.lease.staleOf == sh.ID && e.Steady() < e.lease.staleUntil {
 		return 0
 	}
 	return e.Cluster.Lease()
@@ -100,8 +102,15 @@ func (e *Engine) leaseRefuses(cl *Client, flags spec.Flag) bool {
 		return false
 	}
 	if e.leaseLasts() {
-		cl.Leased = true
+		cl.leasing = true
 		return false
 	}
 	return e.Steady() >= e.lease.holds // before that, the pause holds it
+}
+
+// noteLeased marks the reply of the client's command, which has run: what it has added to W.Buf
+// behind at. A command that waits has none yet, and a reply that is held is looked at when it goes.
+func (c *Client) noteLeased(at int) {
+	c.leasing = false
+	c.Leased = c.Leased || len(c.W.Buf) > at || c.W.Staged > 0
 }

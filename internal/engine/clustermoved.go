@@ -16,17 +16,36 @@ func (e *Engine) slotsChanged(lost *slot.Set) {
 	if !lost.Empty() {
 		e.dropShardChannels(lost)
 	}
-	e.resumePostponed()
+	e.resumeHeld()
 }
 
-// clusterCron notices whether the node hears of a majority, and what CONFIG SET has changed.
+// clusterCron notices whether the node hears of a majority, what CONFIG SET has changed, and when
+// commands have been held back for too long.
 func (e *Engine) clusterCron() {
 	if !e.cluster.on {
 		return
 	}
-	if was := e.cluster.down; e.stateChanged() != was {
+	c := &e.cluster
+	was := c.down
+	changed := e.stateChanged() != was
+	if changed {
 		e.redirectWaiters()
+		e.resumePostponed()
 	}
+	late := c.refuseAt != 0 && e.Steady() >= c.refuseAt
+	if late {
+		e.Log.Warning("%d clients wait for slots that are about to move, or for a master of "+
+			"their shard. Those that have waited for too long are refused.", len(c.held))
+	}
+	if changed || late {
+		e.resumeHeld()
+	}
+}
+
+// resumeHeld lets the commands come again that the gate holds back.
+func (e *Engine) resumeHeld() {
+	e.cluster.refuseAt = 0
+	e.resume(&e.cluster.held)
 }
 
 // stateChanged finds out whether the cluster is down, and which slots need no second look.
@@ -113,8 +132,8 @@ func (e *Engine) judgeWaiter(cl *Client, n int) (verdict, *topology.Node) {
 		return serves, nil
 	case to == nil:
 		return unserved, nil
-	case owner.Shard == e.cluster.shard && cl.ReadOnly && !cl.wait.cmd.Is(spec.Write):
+	case owner.Shard == e.cluster.shard && e.mayRead(cl) && !cl.wait.cmd.Is(spec.Write):
 		return serves, nil
 	}
-	return movedAway, to
+	return e.elsewhere(owner), to
 }

@@ -6,58 +6,62 @@ import "fmt"
 const errPeerLater = "TRYAGAIN "
 
 // PeerSays holds what a replica says of itself against the topology (REPLCONF cluster-peer). It
-// returns this node's term of the shard, or an error reply.
+// returns this node's term of the shard and the offset at which that began, or an error reply.
 //
 // One that knows a later master of the shard has news: this node is none any more, and confirms
 // nothing until it has learned that too.
-func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, refusal string) {
+func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, begin int64, refusal string) {
 	v := &e.cluster
 	if !v.on {
-		return 0, ErrClusterDisabled
+		return 0, 0, ErrClusterDisabled
 	}
 	sh := v.mastersShard()
 	switch {
 	case v.self == nil || v.shard == nil:
-		return 0, errPeerLater + "This node is no member of a cluster yet"
+		return 0, 0, errPeerLater + "This node is no member of a cluster yet"
 	case p.Cluster != v.state.Cluster:
-		return 0, fmt.Sprintf("ERR This node is of another cluster: %.40s, not %.40s",
+		return 0, 0, fmt.Sprintf("ERR This node is of another cluster: %.40s, not %.40s",
 			v.state.Cluster, p.Cluster)
 	case p.Shard != v.shard.ID:
-		return 0, fmt.Sprintf("%sThis node is of another shard: %.40s, not %.40s", errPeerLater,
+		return 0, 0, fmt.Sprintf("%sThis node is of another shard: %.40s, not %.40s", errPeerLater,
 			v.shard.ID, p.Shard)
 	case !v.replicates(p.Node):
-		return 0, fmt.Sprintf("%sNode %.40s is not known here as one of the shard", errPeerLater,
+		return 0, 0, fmt.Sprintf("%sNode %.40s is not known here as one of the shard", errPeerLater,
 			p.Node)
 	case p.Term > v.shard.Term:
 		e.outdated(p)
-		return 0, fmt.Sprintf("%sThis node knows the shard's term %d, not %d", errPeerLater,
+		return 0, 0, fmt.Sprintf("%sThis node knows the shard's term %d, not %d", errPeerLater,
 			v.shard.Term, p.Term)
-	case sh == nil || e.repl.master != nil:
-		return 0, errPeerLater + "This node is not the master of the shard"
+	case sh == nil || e.copiesMember():
+		return 0, 0, errPeerLater + "This node is not the master of the shard"
 	case sh.Boot != e.Cluster.Boot():
-		return 0, errPeerLater + "This node has started anew and may lack what its replicas have"
+		return 0, 0, errPeerLater + "This node has started anew and may lack what its replicas have"
 	}
 	r.node = p.Node
-	return v.shard.Term, ""
+	// What is copied from another cluster may have begun the history anew.
+	return v.shard.Term, min(e.shard.begin, e.Feed.Offset()), ""
 }
 
-// outdated notes that there is a later master of the shard than this node knows.
+// outdated notes that there is a later master of the shard than this node knows, as a replica says.
+// One that waits for this node to learn of it comes back and says so again.
 func (e *Engine) outdated(p Peer) {
-	if e.cluster.leads() {
+	l := &e.lease
+	known := l.staleOf == p.Shard && l.stale >= p.Term && e.Steady() < l.staleUntil
+	if !known && e.cluster.leads() {
 		e.Log.Warning("Replica %.40s knows a later master of the shard (term %d, here %d): "+
 			"nothing is confirmed until this node knows it too", p.Node, p.Term,
 			e.cluster.shard.Term)
 	}
-	if e.lease.staleOf != p.Shard {
-		e.lease.stale, e.lease.staleOf = 0, p.Shard
+	if l.staleOf != p.Shard || e.Steady() >= l.staleUntil {
+		l.stale, l.staleOf = 0, p.Shard
 	}
-	e.lease.stale = max(e.lease.stale, p.Term)
+	l.stale, l.staleUntil = max(l.stale, p.Term), e.Steady()+e.cluster.nodeTimeout()
 }
 
 // peerLeft returns why a replica that has named itself cannot have the stream any more, "" if it
 // can: the topology may have changed since.
 func (e *Engine) peerLeft(r *Replica) string {
-	if r.node == "" || e.repl.master == nil && e.cluster.mastersShard() != nil &&
+	if r.node == "" || !e.copiesMember() && e.cluster.mastersShard() != nil &&
 		e.cluster.replicates(r.node) {
 		return ""
 	}

@@ -10,11 +10,18 @@ import "godwit/internal/cluster/topology"
 //	none             whatever it was before    confirms nothing; who was the master goes on
 //	                                           streaming, so that replicas catch up
 type shardRole struct {
-	// data is the shard from whose master the data set came; "": nobody knows, after a start.
+	// data is the shard from whose master the data set came. It is saved with the data, as term is.
+	// "": nobody knows, after a start from files that do not say it.
 	data topology.ShardID
 	// leads says that the node is the shard's master in the term, or was until it was revoked.
 	leads bool
-	term  uint64 // of the master from which the data came, 0: of none
+	// revoked says that writes have begun to wait because the shard has no master.
+	revoked bool
+	term    uint64 // of the master from which the data came, 0: of none
+	// begin is the offset at which that master's term began. A replica that is not there yet has
+	// what the master of an earlier term had: the term is coming, the data is of the one before.
+	begin  int64
+	coming uint64 // 0: none
 	// synced says that the data set is one of the shard, and whole: see ClusterReport.Whole.
 	synced bool
 	// restored says that the data set was loaded before the node knew its role: history and place
@@ -27,8 +34,10 @@ type shardRole struct {
 type ClusterReport struct {
 	// Role is the role that the server plays.
 	Role topology.Role
-	// Shard and Term say from which master the data came. A replica has its master's from the
-	// moment on at which it has the stream. They are "" and 0 after a start.
+	// Shard and Term say from which master the data came. A replica has its master's term once it
+	// has everything that the master had when that began: of two replicas of one term, the one with
+	// the higher offset has more, and any of an earlier term has less. They are "" and 0 after a
+	// start from files that do not say them.
 	Shard topology.ShardID
 	Term  uint64
 	// Offset is where the data set is in the shard's history.
@@ -43,9 +52,12 @@ type ClusterReport struct {
 
 // ClusterReport returns what this node tells the others about its data set.
 func (e *Engine) ClusterReport() ClusterReport {
+	if sh := &e.shard; sh.coming != 0 && e.Feed.Offset() >= sh.begin {
+		sh.term, sh.coming = sh.coming, 0
+	}
 	r := ClusterReport{Role: topology.Master, Shard: e.shard.data, Term: e.shard.term,
 		Offset: e.Feed.Offset(), Whole: e.shard.synced && !e.loading.on}
-	if m := e.repl.master; m != nil {
+	if m := e.repl.master; m != nil && m.followed == nil {
 		r.Role, r.Linked = topology.Replica, m.state == LinkConnected
 		r.Whole = r.Whole && m.cached && !e.tooOld(m)
 	}
@@ -58,14 +70,20 @@ func (e *Engine) tooOld(m *Master) bool {
 	if factor == 0 || m.state == LinkConnected || m.downSince == 0 || e.cluster.inSync() {
 		return false
 	}
-	limit := e.Cfg.Cluster.NodeTimeout*factor + e.Cfg.ReplPingPeriod*1000
+	limit := e.cluster.nodeTimeout()*factor + e.Cfg.ReplPingPeriod*1000
 	return e.Steady()-m.downSince > limit
 }
 
-// inStep notes that the stream of the shard's master, in a term, goes on where the data set is.
-func (e *Engine) inStep(term uint64) {
-	if e.cluster.on {
-		e.shard.data, e.shard.term = e.cluster.shard.ID, term
-		e.shard.synced, e.shard.restored = true, false
+// inStep notes that the stream of the shard's master, in a term that began at an offset, goes on
+// where the data set is.
+func (e *Engine) inStep(term uint64, begin int64) {
+	if !e.cluster.on || e.repl.master.followed != nil {
+		return
 	}
+	before := e.shard.term
+	if e.shard.data != e.cluster.shard.ID {
+		before = 0
+	}
+	e.shard = shardRole{data: e.cluster.shard.ID, term: before, begin: begin, coming: term,
+		synced: true, db: e.shard.db}
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "godwit/internal/cluster/topology"
+import (
+	"slices"
+
+	"godwit/internal/cluster/topology"
+)
 
 // followShard makes the server play the role that the installed topology gives to it.
 func (e *Engine) followShard() {
@@ -36,21 +40,37 @@ func (e *Engine) lead() {
 	case e.shard.restored:
 		e.shiftReplID()
 	}
-	e.shard = shardRole{leads: true, synced: true, data: sh.ID, term: sh.Term}
+	e.dropPeers()
+	e.shard = shardRole{leads: true, synced: true, data: sh.ID, term: sh.Term,
+		begin: e.Feed.Offset()}
 	e.inSync.begin(sh.InSync, e.Feed.Offset(), e.Steady())
 	e.configureConfirm()
 	e.awaitLease()
 }
 
+// dropPeers ends the links of the shard's replicas: a link is of one term, which its handshake
+// told. They come back, and go on where they are.
+func (e *Engine) dropPeers() {
+	for _, r := range slices.Clone(e.repl.replicas.list) {
+		if r.node != "" {
+			e.Kill(r.Client)
+		}
+	}
+}
+
 // follow makes the server a replica of another node.
 func (e *Engine) follow(n *topology.Node) {
 	host, port := e.replicationAddress(n)
-	if m := e.repl.master; m != nil && m.Host == host && m.Port == port {
+	if m := e.repl.master; m != nil && m.Host == host && m.Port == port && m.followed == nil {
 		return
 	}
 	e.Log.Notice("Following node %.40s (%s:%d), the master of this shard", n.ID, host, port)
+	demoted := e.shard.leads && e.shard.data == e.cluster.shard.ID
 	e.shard.leads = false
 	e.SetMaster(host, port, nil)
+	if demoted {
+		e.leaveClients()
+	}
 	if e.shard.restored {
 		e.shard.restored, e.repl.master.db = false, e.shard.db
 	}

@@ -7,9 +7,10 @@ import (
 
 // callSlots is where the keys of a call are.
 type callSlots struct {
-	slot   slotRef // of the first key, 0 without keys
-	cross  bool    // there are keys of other slots
-	shards bool    // it is routed by shard channels, which have no values
+	slot   slotRef // of the first key or channel, 0 if there is none
+	cross  bool    // there are others of other slots
+	keys   bool    // some are keys
+	shards bool    // some are shard channels, which have no values
 }
 
 // callSlots returns where the keys of a call are. Arguments that are no valid call have none: the
@@ -19,16 +20,23 @@ func (e *Engine) callSlots(cl *Client, cmd *spec.Command, argv [][]byte) (s call
 	case routeNone:
 		return s
 	case routeOne:
-		s.slot = refTo(slot.Of(argv[cmd.FirstKey()]))
-		return s
+		return callSlots{slot: refTo(slot.Of(argv[cmd.FirstKey()])), keys: true}
 	case routeQueue:
-		if m := cl.multi; m != nil {
-			return callSlots{m.slot, m.slots, m.shards}
+		m := cl.multi
+		if m == nil {
+			return s
 		}
-		return s
+		s = callSlots{m.slot, m.slots, m.keys, m.shards}
+		if len(argv) == 1 {
+			return s
+		}
+		// Its conditions have keys too.
 	}
-	s.shards = cmd.UsesShardChannels()
 	refs, _ := cmd.KeyRefs(e.cluster.refs[:0], argv)
+	if len(refs) > 0 {
+		s.shards = s.shards || cmd.UsesShardChannels()
+		s.keys = s.keys || !cmd.UsesShardChannels()
+	}
 	for _, r := range refs {
 		switch at := refTo(slot.Of(argv[r.Pos])); {
 		case s.slot == 0:
@@ -44,6 +52,7 @@ func (e *Engine) callSlots(cl *Client, cmd *spec.Command, argv [][]byte) (s call
 // route notes where the keys of a command are that is being queued.
 func (m *multi) route(c *Ctx) {
 	m.shards = m.shards || c.Cmd.UsesShardChannels()
+	m.keys = m.keys || !c.Cmd.UsesShardChannels()
 	if m.slot == 0 {
 		m.slot = c.slot
 	}
@@ -57,10 +66,10 @@ type presence struct {
 	first         []byte
 }
 
-// presence looks for the keys of a call, or of all commands that it runs.
+// presence looks for the keys of a call, and of all commands that it runs.
 func (e *Engine) presence(c *Ctx) (p presence) {
+	p.add(e, c, c.Cmd, c.Args)
 	if e.table.routes[c.Cmd.ID()] != routeQueue {
-		p.add(e, c, c.Cmd, c.Args)
 		return p
 	}
 	args := c.Client.multi.args
@@ -71,7 +80,11 @@ func (e *Engine) presence(c *Ctx) (p presence) {
 	return p
 }
 
+// add looks for the keys of a call. Channels are nowhere, and missing nowhere.
 func (p *presence) add(e *Engine, c *Ctx, cmd *spec.Command, argv [][]byte) {
+	if cmd.UsesShardChannels() {
+		return
+	}
 	refs, _ := cmd.KeyRefs(e.cluster.refs[:0], argv)
 	for _, r := range refs {
 		key := argv[r.Pos]

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 
-	"godwit/internal/cluster/topology"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/slot"
@@ -11,7 +10,7 @@ import (
 
 // strayKeys are keys of slots that another shard owns: they stay behind when a slot moves, or come
 // with files of before. The master deletes them in slices, and its replicas follow. Keys in a slot
-// that was imported but never owned stay: they may be the only ones of their names.
+// that was imported but never owned stay (topology.Shard.Kept).
 type strayKeys struct {
 	foreign slot.Set // slots whose keys must go
 	next    int      // slots before it are done with; slot.Count: all are
@@ -42,19 +41,45 @@ func (e *Engine) findStrays(lost *slot.Set) {
 		foreign = others
 	}
 	foreign = foreign.Common(&others)
+	foreign.Subtract(&v.shard.Kept)
 	for i, m := range v.state.Marks {
 		if m.Importing != "" && m.To == v.shard.ID {
 			foreign.Remove(i)
 		}
 	}
-	for _, m := range v.state.Migrations {
-		if m.To == v.shard.ID && (m.Phase == topology.Copying || m.Phase == topology.Closed) {
-			foreign.Subtract(&m.Slots)
+	for _, m := range e.migrations.imports {
+		if !m.clearing() {
+			foreign.Subtract(&m.slots)
 		}
 	}
 	if !s.begun || foreign != s.foreign {
 		*s = strayKeys{foreign: foreign, begun: true}
 	}
+}
+
+// hideSlots hides the keys that are in no slot of this node's shard: those that a migration brings,
+// and those that will be deleted. Keys that are imported one by one, or were, are shown.
+func (e *Engine) hideSlots() {
+	s, v := &e.strays, &e.cluster
+	hidden := e.migrations.importing()
+	switch {
+	case v.shard == nil:
+	case !v.leads():
+		for _, sh := range v.state.Shards {
+			if sh != v.shard {
+				hidden.Union(&sh.Slots)
+			}
+		}
+		for i, m := range v.state.Marks {
+			if m.Importing != "" && m.To == v.shard.ID {
+				hidden.Remove(i)
+			}
+		}
+		hidden.Subtract(&v.shard.Kept)
+	case s.pending():
+		hidden.Union(&s.foreign)
+	}
+	e.KS.Hide(&hidden)
 }
 
 // dropStrays deletes some keys of foreign slots. It reports whether there is more to do.
@@ -72,6 +97,7 @@ func (e *Engine) dropStrays() (more bool) {
 		}
 		s.next++
 	}
+	e.hideSlots()
 	if s.keys > 0 {
 		e.Log.Notice("Deleted %d keys in slots that are assigned to other nodes", s.keys)
 	}

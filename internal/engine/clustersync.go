@@ -53,6 +53,9 @@ func (e *Engine) inSyncCron() {
 		s.resume(now)
 	}
 	s.cronAt = now
+	if e.repl.master != nil {
+		return // also while it follows another cluster's shard: nothing is confirmed
+	}
 	if !e.confirm.on && len(s.members) == 0 && (e.cluster.shard == nil ||
 		e.cluster.shard.Confirm == 0) {
 		return

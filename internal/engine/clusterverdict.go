@@ -20,7 +20,8 @@ const (
 	tryAgain                  // some keys have moved already
 	asks                      // the other node is asked for this command
 	movedAway                 // the other node is asked from now on
-	waits                     // the slot is about to move: it comes again
+	waits                     // the slot is about to move: it comes again, but not for ever
+	readOnly                  // this replica takes no writes, and does not say who does
 )
 
 // Error texts of redirections.
@@ -28,7 +29,6 @@ const (
 	errCrossSlot  = "CROSSSLOT Keys in request don't hash to the same slot"
 	errTryAgain   = "TRYAGAIN Multiple keys request during rehashing of slot"
 	errUnserved   = "CLUSTERDOWN Hash slot not served"
-	errDown       = "CLUSTERDOWN The cluster is down"
 	errDownWrites = "CLUSTERDOWN The cluster is down and only accepts read commands"
 )
 
@@ -41,11 +41,13 @@ func (e *Engine) redirection(cl *Client, v verdict, n int, to *topology.Node) re
 	case unserved:
 		return errUnserved
 	case downAll:
-		return errDown
+		return ErrClusterDown
 	case downWrites:
 		return errDownWrites
 	case tryAgain:
 		return errTryAgain
+	case readOnly:
+		return ErrReadOnly
 	case asks:
 		word = "ASK "
 		if to == nil {
@@ -81,6 +83,9 @@ func ClientPort(n *topology.Node, cl *Client) int {
 
 const errScriptCrossSlot = "ERR Script attempted to access keys that do not hash to the same slot"
 
+// errScriptClosing is the reply to a script that would use keys of slots that are about to move.
+const errScriptClosing = "TRYAGAIN Script attempted to access a slot that is about to move"
+
 // scriptRedirection returns the error for a verdict on a command of a script.
 func scriptRedirection(v verdict, cmd *spec.Command) refusal {
 	switch v {
@@ -90,6 +95,10 @@ func scriptRedirection(v verdict, cmd *spec.Command) refusal {
 	case tryAgain:
 		return refusal("ERR Unable to execute command '" + cmd.FullName() + "' in script " +
 			"because undeclared keys were accessed during rehashing of the slot")
+	case readOnly:
+		return ErrReadOnly
+	case waits:
+		return errScriptClosing
 	case unserved:
 		return "ERR Script attempted to access a slot not served"
 	case downAll:

@@ -68,10 +68,11 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 		return
 	}
 	on := f.on && e.repl.master == nil
+	writes := offset > from && c.Cmd != nil && c.Cmd.Flags&writing != 0 && !c.Cmd.Is(spec.PubSub)
 	part := heldReply{n: len(cl.W.Buf) - at}
 	switch {
 	case !on:
-	case offset > from && c.Cmd != nil && c.Cmd.Flags&writing != 0 && !c.Cmd.Is(spec.PubSub):
+	case writes:
 		part.offset = offset
 	case f.written != nil && !c.failed:
 		part.offset = e.unconfirmedRead(c)
@@ -82,6 +83,9 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 	if cl.held == nil && !part.own {
 		return
 	}
+	// A write that is confirmed is kept, whoever is the master then. What was read must have been
+	// read while this node was.
+	part.leased = cl.leasing && !(part.own && writes) && !e.LeaseHeld()
 	if cl.held == nil {
 		cl.held = &unconfirmed{}
 	}
@@ -169,8 +173,9 @@ func (e *Engine) releaseNext(failure string) {
 	}
 	for u.gone < len(u.parts) && u.parts[u.gone].offset <= h.offset {
 		p := &u.parts[u.gone]
-		h.c.Leased = h.c.Leased || failure == "" && e.cluster.on
-		if p.own && p.offset > f.upto && failure != "" {
+		unsure := p.own && p.offset > f.upto
+		h.c.Leased = h.c.Leased || p.leased || unsure && failure == "" && e.cluster.on
+		if unsure && failure != "" {
 			e.countError(failure)
 			f.timeouts++
 			w.Error(failure)

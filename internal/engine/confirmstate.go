@@ -65,6 +65,7 @@ type heldReply struct {
 	n      int
 	offset int64 // that it waits for; that of the one before it, if it has nothing of its own
 	own    bool  // it becomes an error when the time is up
+	leased bool  // this node's lease was over when it had been read: see Client.Leased
 }
 
 // ackTable is the number of hashes that min-replicas-ack-reads tells apart.

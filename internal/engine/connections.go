@@ -26,6 +26,7 @@ func (e *Engine) Forget(c *Client) {
 	e.uncountClient(c)
 	e.clients.remove(c)
 	e.forgetReplica(c)
+	e.forgetMigration(c)
 	e.leaveMonitor(c)
 	e.leaveHub(c)
 	e.Untrack(c)

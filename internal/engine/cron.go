@@ -96,6 +96,7 @@ func (e *Engine) Cron() {
 	e.replicationCron()
 	if e.cluster.on {
 		e.inSyncCron()
+		e.migrationCron()
 	}
 	e.shutdownCron()
 	e.failoverCron()
@@ -145,7 +146,7 @@ func (e *Engine) Slice() (more bool) {
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
 	if !expire && !rehash && !ks.LazyFreeQueued() && !e.mem.evicting && !ks.A.Idle() &&
 		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() &&
-		e.defrag.round == nil && !e.strays.pending() {
+		e.defrag.round == nil && !e.strays.pending() && !ks.MeasurePending() {
 		return false
 	}
 	start := time.Now()
@@ -162,6 +163,7 @@ func (e *Engine) Slice() (more bool) {
 		again = e.Buffers.Release() || again
 		again = ks.SweepPending() && ks.SweepSlice(sweepStride) || again
 		again = ks.A.TrimSlice() || again
+		again = ks.MeasureSlots(lazyStride) || again
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
 		}

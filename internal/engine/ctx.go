@@ -53,6 +53,9 @@ func (c *Ctx) Err(msg string) {
 	if c.Client.Origin == OriginMaster {
 		c.E.noteMasterError(c.Cmd, msg)
 	}
+	if c.Client.Origin == OriginImport {
+		c.E.importError = msg
+	}
 	c.Writer.Error(msg)
 }
 

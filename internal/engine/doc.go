@@ -51,9 +51,10 @@
 //	foreign.go          replicas that cannot hold all data
 //	propagate.go        sending what commands change to log and replicas
 //	syncpause.go        what a replica waits for that has lost its full synchronization
+//	pausestate.go       the state of CLIENT PAUSE
 //	cluster.go          the topology of the cluster as the gates and replies need it
 //	clusterpeername.go  how nodes name themselves to each other
-//	clustermigration.go migrations of slots: what is known of them
+//	clustermigration.go  migrations of slots: the types, what is known of them
 //	clusterlease.go     may this node confirm writes
 //	clusterinsync.go    the replicas that have every confirmed write
 //	clusterreport.go    what a node plays in its shard, and what it tells of its data
@@ -63,11 +64,12 @@
 //	multi.go            the queue of a transaction
 //	masterinput.go      giving up a master that sends too much
 //	table.go            the commands and what runs them
+//	clustermigrateroute.go  which changes a migration must send
+//	clustermigrateend.go  what the log is to say of migrations, losing a connection
 //	blocking.go         clients that wait for keys: the types
 //	blocking_line.go    those who wait for the same, deadlines
 //	blocking_queue.go   beginning to wait, queues, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
-//	pausestate.go       the state of CLIENT PAUSE
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
 //	clusterhold.go      writes that wait while a shard changes its master
@@ -80,6 +82,7 @@
 //	backlog.go          the replication stream: its history, its readers and their limits
 //	push.go             messages beside replies, buffers for them
 //	waitreplicas.go     what replicas acknowledge, and waiting for it
+//	clustermigratefeed.go  writing the streams of migrations
 //	pubsub.go           subscriptions, PUBLISH, keyspace events
 //	pubsub_fields.go    keyspace events with the fields of hashes
 //	tracking.go         client-side caching
@@ -102,8 +105,11 @@
 //	confirm.go          replies that wait until replicas have the writes
 //	clustersync.go      changing the in-sync set
 //	debugging.go        what DEBUG switches and shows
+//	prefetch.go         reading ahead of commands
 //	clusterroute.go     where the keys of a command are in the cluster
+//	clusterforeign.go   what the stream of another cluster's shard may have
 //	clusterverdict.go   redirections and other errors of the cluster
+//	clustermigrategate.go  what a source of a migration must not send
 //	clustergate.go      what the cluster says to a command
 //	gates.go            what may refuse a command
 //	masterbatch.go      what commands of the master's stream have in common
@@ -125,7 +131,6 @@
 //	connections.go      clients come, go, are killed and reset
 //	certificates.go     users by their certificates
 //	aclusers.go         changing users, the ACL file
-//	prefetch.go         reading ahead of commands
 //	crashfacts.go       what a crash report says
 //	replication_restore.go  where in a history the data set is, and going on there after a start
 //	storehost.go        the engine as package persist sees it
@@ -142,10 +147,14 @@
 //	mastersync.go       taking over the master's data set
 //	role.go             becoming a replica, becoming a master
 //	failover.go         FAILOVER: handing the role of the master over
-//	clusterrole.go      the role of a node in its shard
-//	clusterstray.go     keys of slots that other shards own
-//	clusterinstall.go   a new topology, and what follows from it
 //	clusterfacts.go     what replies tell of nodes beside the topology
+//	clustersentinel.go  what clients of Sentinel ask and are told
+//	clusterrole.go      the role of a node in its shard
+//	clusterfollow.go    copying a shard of another cluster
+//	clusterstray.go     keys of slots that other shards own
+//	clustermigratesource.go  a migration on its source
+//	clustermigratetarget.go  a migration on its destination
+//	clusterinstall.go   a new topology, and what follows from it
 //	shutdown.go         the data set at the end of the server
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation

@@ -53,6 +53,9 @@ type Engine struct {
 	// LinkMaster runs an attempt to link up with the master, on a goroutine of its own. The server
 	// sets it.
 	LinkMaster func(a *LinkAttempt)
+	// LinkImport runs an attempt to get the keys of a migration, on a goroutine of its own. The
+	// server sets it.
+	LinkImport func(a *ImportAttempt)
 	// Restart ends the process and starts it again after a while: in order, with everything saved,
 	// or at once. The server sets it.
 	Restart func(graceful bool, delay time.Duration) error
@@ -112,7 +115,9 @@ type Engine struct {
 	shard      shardRole
 	strays     strayKeys
 	migrations migrations
-	errs       map[string]int64
+	// importError is what a command of the source of a migration has failed with.
+	importError string
+	errs        map[string]int64
 	// masterErrors and applied are of the commands of the master.
 	masterErrors masterErrors
 	applied      applied

@@ -33,14 +33,23 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	*ctx = Ctx{}
 	ctx.Writer, ctx.E, ctx.Client, ctx.DB, ctx.Args, ctx.Now = w, e, c, c.db, argv, e.now
 	e.current = c
-	began, offset, at := e.lastNs, e.Feed.Offset(), len(w.Buf)
+	began, offset, at := e.lastNs, e.Feed.Offset(), len(c.W.Buf)
 	if e.timeless(c) {
 		done = e.dispatchTimeless(ctx)
 	} else {
 		done = e.dispatch(ctx)
 	}
+	if e.cluster.on {
+		e.forgetHash()
+	}
+	if c.Origin == OriginImport {
+		e.checkImported(ctx)
+	}
 	if e.confirm.on || c.held != nil {
 		e.hold(ctx, at, offset)
+	}
+	if c.leasing {
+		c.noteLeased(at)
 	}
 	e.endReply(c)
 	e.current = nil
@@ -60,6 +69,9 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 // dispatch finds the command, passes it through the gates and calls it.
 func (e *Engine) dispatch(c *Ctx) bool {
 	cmd := e.table.Find(c.Args)
+	if cmd == nil && c.Client.Origin == OriginImport {
+		cmd = e.table.FindLogged(c.Args) // as in a log, the server's own commands are not renamed
+	}
 	if c.Client.follows() {
 		e.dispatchReplica(c, cmd)
 		return true
@@ -146,6 +158,9 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError, input []byte)
 		}
 	}
 	c.CloseAfterReply = true
+	if c.Origin == OriginImport {
+		c.CloseASAP = true
+	}
 }
 
 // dispatchTimeless dispatches a command of the master, or of one who copies data here. While it
@@ -177,6 +192,7 @@ func (e *Engine) queue(c *Ctx) {
 	}
 	m.any |= flags
 	m.all &= flags
+	m.wide = m.wide || c.Cmd.WritesUnnamed()
 	was := m.bytes
 	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})
 	for _, a := range c.Args {

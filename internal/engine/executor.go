@@ -63,6 +63,9 @@ func (e *Engine) Deliver() {
 	}
 	e.broadcast()
 	e.feedReplicas()
+	if g := &e.migrations; len(g.exports)+len(g.imports) > 0 {
+		e.feedMigrations()
+	}
 	p := &e.pushing
 	for i, c := range p.resumed {
 		p.resumed[i] = nil

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/internal/backlog"
+	"godwit/internal/cluster/topology"
 	"godwit/internal/persist"
 )
 
@@ -84,4 +85,12 @@ func (e *Engine) FollowStream() *backlog.Reader {
 	e.ensureBacklog()
 	r, _ := e.repl.replicas.backlog.Open(e.Feed.Offset())
 	return r
+}
+
+// KillMasterLink ends the link to the master.
+func (e *Engine) KillMasterLink() { e.Kill(e.repl.master.client) }
+
+// BeOfShard makes the data set one of a shard's master.
+func (e *Engine) BeOfShard(id topology.ShardID, term uint64) {
+	e.shard.data, e.shard.term = id, term
 }

@@ -30,6 +30,9 @@ func (e *Engine) gates(c *Ctx) refusal {
 		flags = e.scriptFlags(c, flags)
 	}
 	switch {
+	// So is the source of a migration, as far as it goes.
+	case cl.Origin == OriginImport:
+		return e.importGates(c, flags)
 	// The master is obeyed.
 	case cl.Origin != OriginConnection:
 		return e.masterGates(c, flags)
@@ -48,7 +51,7 @@ func (e *Engine) gates(c *Ctx) refusal {
 			return refusal("NOPERM " + deniedText(cl.User, reason, cmd))
 		}
 	}
-	if e.cluster.on && e.table.routes[cmd.ID()] != routeNone {
+	if e.cluster.on {
 		if msg := e.clusterGate(c); msg != passed {
 			return msg
 		}
@@ -56,11 +59,37 @@ func (e *Engine) gates(c *Ctx) refusal {
 	return e.stateGates(c, flags)
 }
 
+// importGates returns why a command of the source of a migration does not run, or passed. What it
+// must not send, and what cannot be kept, ends the migration.
+func (e *Engine) importGates(c *Ctx, flags spec.Flag) refusal {
+	m := e.migrations.importOf(c.Client)
+	switch {
+	case m == nil:
+		c.Client.CloseASAP = true
+		return closed
+	// As for all who write.
+	case e.pause.active && e.postpone(c):
+		return held
+	}
+	why := e.importRefuses(m, c, flags)
+	if why == "" && e.KS.P.MaxMemory > 0 && e.lacksMemory(c, flags) {
+		why = ErrOOM
+	}
+	if why == "" {
+		return passed
+	}
+	e.failImport(m, why)
+	return closed
+}
+
 // masterGates returns held for a command of the master that does not run now, or passed.
 func (e *Engine) masterGates(c *Ctx, flags spec.Flag) refusal {
 	switch {
 	// The master's commands wait for the end of a pause like all others.
 	case e.pause.active && e.postpone(c):
+		return held
+	// Another cluster's shard has keys of its own slots, and nothing else.
+	case e.cluster.on && e.endsFollowed(c):
 		return held
 	// What cannot be kept on disk is not acknowledged to the master, unless it has to be.
 	case flags&spec.Write != 0 && e.diskError() != "" && !e.goesOnWithoutDisk(c.Client):
@@ -210,6 +239,9 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 		return ErrOOM
 	case e.cluster.on && !obeyed && e.table.routes[cmd.ID()] != routeNone:
 		return e.scriptSlotGate(&e.scriptCtx)
+	// It would change keys that are about to move. As it may have written, it cannot wait.
+	case e.cluster.on && !obeyed && e.closingHolds(&e.scriptCtx):
+		return errScriptClosing
 	}
 	return passed
 }

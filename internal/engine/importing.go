@@ -5,5 +5,5 @@ func (e *Engine) ImportSource(c *Client, on bool) { c.importSource = on }
 
 // timeless reports whether the client's commands find keys and fields that are due.
 func (e *Engine) timeless(c *Client) bool {
-	return c.Origin == OriginMaster || c.importSource && e.Cfg.ImportMode
+	return c.Origin.Feeds() || c.importSource && e.Cfg.ImportMode
 }

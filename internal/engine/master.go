@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"godwit/internal/backlog"
+	"godwit/internal/slot"
 	"godwit/internal/upstream"
 )
 
@@ -52,7 +53,28 @@ type Master struct {
 
 	fack  fackState
 	local localKeys // see there
+
+	followed *Followed // nil unless it is a master of another cluster
 }
+
+// Followed is a shard of another cluster that this node copies (CLUSTER FOLLOW). The node is the
+// master of its own shard meanwhile, owns no slots, and passes what it gets on to its replicas.
+type Followed struct {
+	Slots          slot.Set // of the shard: keys of other slots end it
+	User, Password string   // for AUTH at the master; without a password there is none
+	TLS            bool     // the link uses TLS
+
+	fault  string // why there is no link, "" while there is one
+	over   bool   // it has ended with the fault, and nobody tries again
+	errors int64  // Stats.UnexpectedErrors when the link began
+}
+
+// Followed returns the shard of another cluster that the master has, nil if it is none of these.
+func (m *Master) Followed() *Followed { return m.followed }
+
+// Fault returns why the shard is not followed at present, "" if it is. over says that it will not
+// be again.
+func (f *Followed) Fault() (why string, over bool) { return f.fault, f.over }
 
 // localKeys are keys that clients of a writable replica have changed. On a replica, time hides keys
 // and does not delete them, because the master says when they go. But the master does not know of

@@ -15,6 +15,9 @@ func (e *Engine) Applied(c *Client, text []byte) {
 	if m == nil || m.client != c {
 		return // the command has made the server a master
 	}
+	if e.failedFollowed() {
+		return
+	}
 	if c.multi != nil {
 		e.SettleApplied()
 		m.pending = append(m.pending, text...)

@@ -32,7 +32,7 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 			e.PauseAt(PauseKeptStream)
 		}
 	}
-	e.inStep(a.answer.Term)
+	e.inStep(a.answer.Term, a.answer.Begin)
 	e.ensureBacklog()
 	m.keptBytes()
 	m.client, m.attempt, m.state, m.kept = c, nil, LinkConnected, a.Kept
@@ -46,6 +46,9 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 		m.downSince = 0
 	}
 	m.fack = fackState{}
+	if f := m.followed; f != nil {
+		f.fault, f.errors = "", e.Stats.UnexpectedErrors
+	}
 	return c
 }
 

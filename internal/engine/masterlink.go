@@ -18,7 +18,7 @@ const valkeyFiles = "9.1.0"
 func (e *Engine) connectMaster() {
 	m := e.repl.master
 	if m == nil || m.state != LinkConnect || e.loading.on || e.ended || e.LinkMaster == nil ||
-		e.Steady() < m.retryAt || e.waitsForDisk() {
+		e.Steady() < m.retryAt || e.waitsForDisk() || m.followed != nil && m.followed.over {
 		return
 	}
 	e.Log.Notice("Connecting to MASTER %s:%d", m.Host, m.Port)
@@ -37,7 +37,9 @@ func (e *Engine) connectMaster() {
 		KeepLimit: e.keepLimit(), MaxRecord: e.MasterInputLimit(),
 		Timeout: timeout, e: e, master: m, began: e.Steady(), Close: func() {},
 	}
-	if e.cluster.on {
+	if f := m.followed; f != nil {
+		a.Dial.TLS, a.Hello.User, a.Hello.Password = f.TLS, f.User, f.Password
+	} else if e.cluster.on {
 		a.Hello.Peer = e.ownPeer().String()
 	}
 	if m.cached {
@@ -98,6 +100,9 @@ func (a *LinkAttempt) Failed(err error) {
 	}
 	e, m := a.e, a.master
 	e.Log.Warning("%s", err)
+	if f := m.followed; f != nil && !f.over {
+		f.fault = err.Error()
+	}
 	synced := m.state == LinkSync
 	m.keptBytes()
 	m.oneLine = errors.Is(err, upstream.ErrChannel)

@@ -33,7 +33,10 @@ func (e *Engine) waitsForDisk() bool {
 }
 
 // readOnly reports whether the server refuses writes of its clients because it is a replica.
-func (e *Engine) readOnly() bool { return e.repl.master != nil && e.Cfg.ReplicaReadOnly }
+func (e *Engine) readOnly() bool {
+	m := e.repl.master
+	return m != nil && (e.Cfg.ReplicaReadOnly || m.followed != nil)
+}
 
 // resumeMaster goes on with the master's stream, which a busy script has held back.
 func (e *Engine) resumeMaster() {

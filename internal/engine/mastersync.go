@@ -42,6 +42,9 @@ func (a *LinkAttempt) Way() LoadWay {
 	e := a.e
 	switch e.Cfg.ReplDisklessLoad {
 	case "swapdb":
+		if a.master.followed != nil {
+			return LoadFromFile // its keys are looked at when it is loaded
+		}
 		return LoadAside
 	case "on-empty-db":
 		for i := range e.KS.Databases() {
@@ -184,7 +187,9 @@ func (a *LinkAttempt) leave() {
 	e.dropReplicas()
 	e.dropBacklog()
 	a.master.cached = false
-	e.shard.term = 0
+	if a.master.followed == nil {
+		e.shard.data, e.shard.term, e.shard.coming = "", 0, 0
+	}
 }
 
 // clear empties the databases for the master's data set.
@@ -207,6 +212,9 @@ func (a *LinkAttempt) endLoad(file *persist.ReceivedFile, err error) error {
 	e := a.e
 	e.EndLoading()
 	e.configureExpire()
+	if err == nil {
+		err = e.foreignKeys()
+	}
 	if err != nil {
 		e.emptyAll()
 		e.NewReplID()

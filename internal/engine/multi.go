@@ -31,7 +31,9 @@ type multi struct {
 	aborted bool      // a command was refused
 	slot    slotRef   // of the first command that has keys
 	slots   bool      // others have keys of other slots
+	keys    bool      // a command has keys
 	shards  bool      // a command is routed by shard channels
+	wide    bool      // a command changes keys that it does not name
 }
 
 type queuedCmd struct {

@@ -22,12 +22,19 @@ const (
 	// commands run, no key and no field expires: the master decides when they go. Of all gates only
 	// CLIENT PAUSE holds it back. Its connection must not offer a command while a script is busy.
 	OriginMaster
+	// OriginImport is the source of a migration of slots. It is obeyed like the master, and time
+	// does to keys what it says. But what it changes is this server's own: its replicas get it as
+	// such. A command that fails ends the migration.
+	OriginImport
 )
+
+// Feeds reports whether the origin is another server whose stream this one applies.
+func (o Origin) Feeds() bool { return o == OriginMaster || o == OriginImport }
 
 // obeyed reports whether commands are carried out whatever the configuration, a user's rights, the
 // disk, memory and time say against them.
 func (o Origin) obeyed() bool {
-	return o == OriginLog || o == OriginBase || o == OriginMaster
+	return o == OriginLog || o == OriginBase || o.Feeds()
 }
 
 // obeys reports whether the client's commands are carried out whatever speaks against them, see
@@ -40,4 +47,4 @@ func (e *Engine) obeys(c *Client) bool {
 }
 
 // heldByPause reports whether CLIENT PAUSE is for the origin's commands.
-func (o Origin) heldByPause() bool { return o == OriginConnection || o == OriginMaster }
+func (o Origin) heldByPause() bool { return o == OriginConnection || o.Feeds() }

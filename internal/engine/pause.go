@@ -25,9 +25,12 @@ func (e *Engine) Unpause(reason PauseReason) {
 }
 
 // resumePostponed lets commands that were held back come again. What still holds holds them again.
-func (e *Engine) resumePostponed() {
-	held := e.pause.postponed
-	e.pause.postponed = nil
+func (e *Engine) resumePostponed() { e.resume(&e.pause.postponed) }
+
+// resume lets the commands of the clients come again.
+func (e *Engine) resume(list *postponed) {
+	held := *list
+	*list = nil
 	e.blocking.unpaused()
 	for _, c := range held {
 		c.postponed = false
@@ -53,14 +56,8 @@ func (e *Engine) postpone(c *Ctx) bool {
 	if !p.covers(e.table.callFlags(c), c.Client, e.Steady()) {
 		return false
 	}
-	e.postponeClient(c.Client)
+	p.postponed.add(c.Client)
 	return true
-}
-
-// postponeClient holds the client's command back until resumePostponed.
-func (e *Engine) postponeClient(c *Client) {
-	c.postponed = true
-	e.pause.postponed = append(e.pause.postponed, c)
 }
 
 // unpostpone forgets a client that goes away while it is held back.
@@ -69,13 +66,12 @@ func (e *Engine) unpostpone(c *Client) {
 		return
 	}
 	c.postponed = false
-	for i, o := range e.pause.postponed {
-		if o == c {
-			e.pause.postponed = append(e.pause.postponed[:i], e.pause.postponed[i+1:]...)
-			return
-		}
-	}
+	e.pause.postponed.remove(c)
+	e.cluster.held.remove(c)
 }
 
-// BlockedClients returns the number of clients that wait for keys or for the end of CLIENT PAUSE.
-func (e *Engine) BlockedClients() int { return e.blocking.n + len(e.pause.postponed) }
+// BlockedClients returns the number of clients that wait for keys, for the end of CLIENT PAUSE or
+// for slots that move.
+func (e *Engine) BlockedClients() int {
+	return e.blocking.n + len(e.pause.postponed) + len(e.cluster.held)
+}

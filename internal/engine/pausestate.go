@@ -1,6 +1,10 @@
 package engine
 
-import "godwit/internal/spec"
+import (
+	"slices"
+
+	"godwit/internal/spec"
+)
 
 // PauseReason says who holds commands back. Each reason has a pause of its own, and all must end
 // before commands run.
@@ -25,13 +29,29 @@ type pauseState struct {
 	all       bool  // every command, not only those that may write
 	until     int64 // steady ms
 	by        [numPauses]onePause
-	postponed []*Client
+	postponed postponed
 }
 
 // onePause is the pause for one reason.
 type onePause struct {
 	active, all bool
 	until       int64 // steady ms
+}
+
+// postponed is clients whose commands do not run yet, in the order in which they came.
+type postponed []*Client
+
+// add holds the client's command back until it is resumed.
+func (p *postponed) add(c *Client) {
+	c.postponed = true
+	*p = append(*p, c)
+}
+
+// remove forgets a client, if it is there.
+func (p *postponed) remove(c *Client) {
+	if i := slices.Index(*p, c); i >= 0 {
+		*p = slices.Delete(*p, i, i+1)
+	}
 }
 
 // sum computes what the pauses amount to.

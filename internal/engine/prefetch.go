@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/spec"
 )
@@ -15,6 +16,9 @@ const prefetchKeys = 32
 type prefetch struct {
 	n      int // keys
 	hashes [prefetchKeys]uint64
+	// In a cluster, the gate takes the hashes from here. next is the first that it may ask for.
+	keys   [prefetchKeys][]byte
+	next   int
 	warmup object.Warmup
 
 	// The commands whose values are to be fetched.
@@ -37,7 +41,7 @@ type prefetchValue struct {
 // set.
 func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 	p, db := &e.prefetch, c.db
-	p.n, p.values = 0, 0
+	p.n, p.next, p.values = 0, 0, 0
 	worth := db.PrefetchWorth()
 	var name, key []byte // of the command before, the name only if it is not worth repeating
 	for _, argv := range commands {
@@ -70,6 +74,9 @@ func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 			h := e.KS.Hash(k)
 			db.PrefetchBucket(h)
 			p.hashes[p.n] = h
+			if e.cluster.on {
+				p.keys[p.n] = k
+			}
 			p.n++
 		}
 	}
@@ -78,6 +85,36 @@ func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 		e.prefetchValues(c)
 	}
 }
+
+// EndPrefetch forgets the keys that Prefetch was given. Until then, or until the next Prefetch,
+// their memory must not be used for other keys.
+func (e *Engine) EndPrefetch() {
+	p := &e.prefetch
+	clear(p.keys[:p.n])
+	p.n, p.next = 0, 0
+}
+
+// prefetchAhead is how many keys knowHash passes over in search of one.
+const prefetchAhead = 4
+
+// knowHash returns the hash of the only key of a command that is about to run. Lookups of the key
+// do not compute it again, until forgetHash.
+func (e *Engine) knowHash(key []byte) uint64 {
+	p := &e.prefetch
+	for i := p.next; i < min(p.n, p.next+prefetchAhead); i++ {
+		if k := (keyspace.KnownHash{Key: p.keys[i], Hash: p.hashes[i]}); k.Is(key) {
+			p.next = i + 1
+			e.KS.Know(k)
+			return k.Hash
+		}
+	}
+	h := e.KS.Hash(key)
+	e.KS.Know(keyspace.KnownHash{Key: key, Hash: h})
+	return h
+}
+
+// forgetHash is called when the command has run.
+func (e *Engine) forgetHash() { e.KS.Know(keyspace.KnownHash{}) }
 
 // Warmup returns what handlers may use to look ahead themselves.
 func (e *Engine) Warmup() *object.Warmup {

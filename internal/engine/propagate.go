@@ -58,7 +58,10 @@ func (c *Ctx) PropagateAs(argv ...[]byte) {
 
 // Propagating reports whether anybody listens to what is propagated. If not, a handler may call
 // NoPropagate instead of collecting what PropagateAs needs.
-func (c *Ctx) Propagating() bool { return c.E.Feed.Attached()&c.E.ownTargets() != 0 }
+func (c *Ctx) Propagating() bool {
+	exports := ^propagation.All
+	return c.E.Feed.Attached()&(c.E.ownTargets()|exports) != 0
+}
 
 // PropagateMessage propagates the command as it came to the replicas alone: their subscribers hear
 // of it, and it changes no data.

@@ -112,7 +112,8 @@ func eventClasses(f config.NotifyFlags) (set keyspace.EventClass) {
 
 // keyEvent publishes a keyspace event that notify-keyspace-events asks for.
 func (e *Engine) keyEvent(event string, key []byte, db int) {
-	if e.hub.Subscribers() == 0 || e.loading.on {
+	if e.hub.Subscribers() == 0 || e.loading.on ||
+		e.current != nil && e.current.Origin == OriginImport { // nobody may see these keys yet
 		return
 	}
 	f := e.Cfg.NotifyKeyspaceEvents

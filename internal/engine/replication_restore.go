@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"godwit/internal/cluster/topology"
 	"godwit/internal/persist"
 	"godwit/internal/propagation"
 )
@@ -8,7 +9,8 @@ import (
 // replPoint returns the place in the history that the data set is at. ok is false if nobody could
 // go on from there: within a unit, and as long as the history is nobody else's.
 func (e *Engine) replPoint() (p persist.ReplPoint, ok bool) {
-	p = persist.ReplPoint{ID: e.repl.id, Offset: e.Feed.Offset()}
+	p = persist.ReplPoint{ID: e.repl.id, Offset: e.Feed.Offset(), Shard: string(e.shard.data),
+		Term: e.shard.term}
 	if e.Feed.InUnit() {
 		return p, false
 	}
@@ -32,6 +34,9 @@ func (e *Engine) restorePoint(p persist.ReplPoint) {
 	}
 	e.dropBacklog() // of a history that nobody has joined
 	e.shard.synced = true
+	if e.cluster.on && !e.cluster.leads() {
+		e.shard.data, e.shard.term = topology.ShardID(p.Shard), p.Term
+	}
 	if e.cluster.on && e.repl.master == nil && !e.cluster.leads() {
 		e.joinHistory(p.ID, p.Offset) // lead and follow go on from there
 		e.shard.restored, e.shard.db = true, p.DB

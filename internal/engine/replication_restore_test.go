@@ -145,3 +145,24 @@ func dump(x *disked) string {
 	require.NoError(x, err)
 	return string(b)
 }
+
+// TestRestoredShard restarts a node of a cluster: it knows which shard and term its data is of,
+// from a snapshot and from a log.
+func TestRestoredShard(t *testing.T) {
+	const shard, term = "ffffffffffffffffffffffffffffffffffffffff", 7
+	for _, logged := range []bool{false, true} {
+		edit := func(c *config.Config) { c.Cluster.Enabled, c.AppendOnly = true, logged }
+		x := withDisk(t, edit)
+		x.e.BeReplicaOf("master", 0)
+		x.e.BeOfShard(shard, term)
+		x.e.Feed.SetOffset(1234)
+		require.NoError(t, x.e.SaveQuietly())
+		x.stop()
+
+		y := onDisk(t, x.mem, edit)
+		y.start(nil)
+		r := y.e.ClusterReport()
+		require.EqualValues(t, shard, r.Shard, logged)
+		require.EqualValues(t, term, r.Term, logged)
+	}
+}

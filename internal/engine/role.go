@@ -13,14 +13,20 @@ import (
 // What the server has is a place of a history: its own if it was a master, or that of the master
 // before. The new master goes on from there if it has the same history.
 func (e *Engine) SetMaster(host string, port int, by *Client) bool {
-	old := e.repl.master
-	if old != nil && strings.EqualFold(old.Host, host) && old.Port == port {
+	return e.setMaster(&Master{Host: host, Port: port}, by)
+}
+
+// setMaster does what SetMaster does, with a new Master.
+func (e *Engine) setMaster(m *Master, by *Client) bool {
+	old, host, port := e.repl.master, m.Host, m.Port
+	if old != nil && strings.EqualFold(old.Host, host) && old.Port == port &&
+		old.followed == nil && m.followed == nil {
 		e.Log.Notice("REPLICAOF would result into synchronization with the master we are " +
 			"already connected with. No operation performed.")
 		return false
 	}
 	e.flushUnit() // what a transaction has changed before belongs to the history that ends here
-	m := &Master{Host: host, Port: port, cached: true}
+	m.cached = true
 	if old != nil {
 		e.leaveMaster(old)
 		m.cached, m.db, m.downSince = old.cached, old.db, old.downSince

@@ -52,6 +52,7 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer)) {
 	if r.busy {
 		e.between.Broadcast()
 		e.resumeMaster()
+		e.resumeImports()
 	}
 	e.EndUnit()
 	c.failed = c.failed || r.failed

@@ -30,7 +30,9 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 		o.Seed = rand.Uint64()
 	}
 	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
-	e.cluster.on = cfg.Cluster.Enabled
+	if e.cluster.on = cfg.Cluster.Enabled; !e.cluster.on {
+		table.leaveOutCluster()
+	}
 	e.cluster.down = e.cluster.on // until a topology is known
 	e.initAccess()
 	e.runID = e.hexID(40)

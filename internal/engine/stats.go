@@ -107,6 +107,7 @@ func (e *Engine) noteMasterError(cmd *spec.Command, msg string) {
 	}
 	m := &e.masterErrors
 	m.database = m.database || msg == ErrDBIndex
+	m.last = "'" + msg + "' to '" + name + "'"
 	if sec := e.Steady() / 1000; sec != m.second {
 		m.second, m.logged = sec, 0
 	}
@@ -127,6 +128,7 @@ type masterErrors struct {
 	second, logged int64 // errors in a second
 	diskAt         int64 // steady ms of the last warning about the disk
 	database       bool  // one needs a database that is not here; see lacksDatabase
+	last           string
 }
 
 // maxErrorLines is how many errors of the master's commands are logged in a second.

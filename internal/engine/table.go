@@ -55,6 +55,13 @@ func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 	return table
 }
 
+// leaveOutCluster takes the commands away that only a node of a cluster has.
+func (t *Table) leaveOutCluster() {
+	for _, name := range spec.ClusterOnly {
+		t.LeaveOut(name)
+	}
+}
+
 // SetDeclared says how to find what the scripts of a command declare.
 func (t *Table) SetDeclared(name string, fn Declared) { t.declared[t.Named(name).ID()] = fn }
 

@@ -35,7 +35,8 @@ func (ks *Keyspace) CheckRecords() error {
 	case expires != ks.wheel.live || armed != ks.fields.live:
 		return fmt.Errorf("%d deadlines and %d records of fields, %d and %d counted",
 			expires, armed, ks.wheel.live, ks.fields.live)
-	case ks.wheel.Len() < expires || ks.fields.Len() < armed:
+	case ks.wheel.Len()+len(ks.parked.keys) < expires ||
+		ks.fields.Len()+len(ks.parked.fields) < armed:
 		return fmt.Errorf("%d and %d records for %d deadlines and %d noted with hashes",
 			ks.wheel.Len(), ks.fields.Len(), expires, armed)
 	}
@@ -87,19 +88,27 @@ type notedRecord struct {
 
 func (c *recordChecker) readWheels() {
 	ks := c.ks
-	ks.wheel.Each(func(at int64, hash uint64, tag uint16) {
+	key := func(at int64, hash uint64, tag uint16) {
 		db, gen := ks.untag(tag)
 		if e := db.byHash(seek{kind: seekRecord, hash: hash, at: at, gen: gen}); e.Exists() {
 			c.keys[e.Ref] = true
 		}
-	})
-	ks.fields.Each(func(at int64, hash uint64, tag uint16) {
+	}
+	fields := func(at int64, hash uint64, tag uint16) {
 		db, gen := ks.untag(tag)
 		noted := armedAt(at, gen)
 		if e := db.byHash(seek{kind: seekFields, hash: hash, at: noted}); e.Exists() {
 			c.hashes[notedRecord{e.Ref, noted}] = true
 		}
-	})
+	}
+	ks.wheel.Each(key)
+	ks.fields.Each(fields)
+	for _, r := range ks.parked.keys {
+		key(r.Deadline, r.Hash, r.DB)
+	}
+	for _, r := range ks.parked.fields {
+		fields(r.Deadline, r.Hash, r.DB)
+	}
 }
 
 func (c *recordChecker) checkDB(db *DB) (err error) {

@@ -101,7 +101,7 @@ func (ks *Keyspace) sample(db *DB) (used int) {
 	for range db.sampleRounds() {
 		for _, r := range refs[:db.store.sample(refs)] {
 			e := object.View(ks.A, r)
-			if ks.P.Policy.volatile() && e.Deadline() == 0 {
+			if ks.P.Policy.volatile() && e.Deadline() == 0 || ks.hides(e) {
 				continue
 			}
 			used++

@@ -37,11 +37,11 @@ func (ks *Keyspace) EvictOne() bool {
 
 // evictable reports whether there is a key that the policy may evict.
 func (ks *Keyspace) evictable() bool {
-	if ks.P.Policy.volatile() {
-		return ks.wheel.live > 0
+	if ks.P.Policy.volatile() && ks.wheel.live == 0 {
+		return false
 	}
 	for _, db := range ks.dbs {
-		if db.store.len() > 0 {
+		if db.evictable() {
 			return true
 		}
 	}
@@ -50,10 +50,15 @@ func (ks *Keyspace) evictable() bool {
 
 // evictable reports whether the database has a key that the policy may evict.
 func (db *DB) evictable() bool {
-	if db.ks.P.Policy.volatile() {
-		return db.store.expires > 0
+	keys, expires := db.store.len(), db.store.expires
+	if db.ks.hidden != nil {
+		k, x := db.store.lenIn(db.ks.hidden)
+		keys, expires = keys-k, expires-x
 	}
-	return db.store.len() > 0
+	if db.ks.P.Policy.volatile() {
+		return expires > 0
+	}
+	return keys > 0
 }
 
 // sampleRounds returns how often the table is sampled until enough keys turn up that may be
@@ -73,7 +78,7 @@ func (db *DB) sampleRounds() int {
 // A record may be dead or of another database.
 func (ks *Keyspace) sampleWheel(db *DB, n int) (used int) {
 	add := func(e object.Entry) {
-		if e.Exists() {
+		if e.Exists() && !ks.hides(e) {
 			ks.pool.add(ks.score(e), db, e)
 			used++
 		}
@@ -112,7 +117,7 @@ func (db *DB) named(r wheel.Expiry) object.Entry {
 func (db *DB) search(emit func(e object.Entry)) {
 	found, seen := false, 0
 	for n := 0; n < searchBuckets && seen < searchEntries && !found; n++ {
-		db.evictCursor = db.store.scan(db.evictCursor, func(r arena.Ref) {
+		db.evictCursor = db.store.scanIn(db.evictCursor, db.ks.visible, func(r arena.Ref) {
 			seen++
 			e := object.View(db.ks.A, r)
 			if db.ks.P.Policy.volatile() && e.Deadline() == 0 {
@@ -151,13 +156,14 @@ func (db *DB) randomEvictable() (found object.Entry) {
 		if db.store.sample(one) == 0 {
 			break
 		}
-		if e := object.View(ks.A, one[0]); !volatile || e.Deadline() != 0 {
+		e := object.View(ks.A, one[0])
+		if (!volatile || e.Deadline() != 0) && !ks.hides(e) {
 			return e
 		}
 	}
 	if volatile {
 		for range ks.samples() {
-			if e := db.pick(); e.Exists() {
+			if e := db.pick(); e.Exists() && !ks.hides(e) {
 				return e
 			}
 		}
@@ -168,7 +174,7 @@ func (db *DB) randomEvictable() (found object.Entry) {
 
 // evictEntry deletes the key if it is what the policy may evict.
 func (ks *Keyspace) evictEntry(db *DB, h uint64, e object.Entry) bool {
-	if ks.P.Policy.volatile() && e.Deadline() == 0 {
+	if ks.P.Policy.volatile() && e.Deadline() == 0 || ks.hides(e) {
 		return false
 	}
 	ks.Stats.Evicted++

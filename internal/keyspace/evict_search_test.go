@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/object"
+	"godwit/internal/slot"
 )
 
 // evictAll calls EvictOne until it says that there is nothing more to evict, at most limit times.
@@ -129,4 +130,33 @@ func testPoolKeepsUp(t *testing.T) {
 	ks.DB(3).Flush(false)
 	require.False(t, ks.EvictOne())
 	drain(t, ks)
+}
+
+// TestEvictionSparesHiddenKeys checks that each policy evicts all keys but hidden ones.
+func TestEvictionSparesHiddenKeys(t *testing.T) {
+	inSlots = true
+	defer func() { inSlots = false }()
+	for p := VolatileLRU; p <= AllKeysRandom; p++ {
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			ks, _, _ := newKeyspace(t, Params{Policy: p, LFULogFactor: 10, LFUDecayTime: 1})
+			var hidden slot.Set
+			keep := 0
+			for k := range 500 {
+				key := fmt.Appendf(nil, "{%d}%d", k%5, k)
+				if k%5 < 4 {
+					hidden.Add(slot.Of(key))
+					keep++
+				}
+				ks.DB(k%2).Set(key, object.IntValue(1), 100_000_000)
+			}
+			ks.Hide(&hidden)
+			evictAll(t, ks, 1_000_000)
+			require.Equal(t, keep, ks.DB(0).Len()+ks.DB(1).Len())
+			require.Zero(t, ks.DB(0).Shown()+ks.DB(1).Shown())
+			ks.Hide(nil)
+			evictAll(t, ks, 1_000_000)
+			require.Zero(t, ks.DB(0).Len()+ks.DB(1).Len())
+			drain(t, ks)
+		})
+	}
 }

@@ -161,6 +161,9 @@ func (db *DB) expireFields(e object.Entry, budget int) object.Entry {
 
 // fireFields handles one record of the wheel of fields.
 func (ks *Keyspace) fireFields(at int64, hash uint64, tag uint16) {
+	if ks.park(&ks.parked.fields, at, hash, tag) {
+		return
+	}
 	db, gen := ks.untag(tag)
 	was := armedAt(at, gen)
 	e := db.byHash(seek{kind: seekFields, hash: hash, at: was})

@@ -126,7 +126,8 @@ type Keyspace struct {
 	// KeepTables stops the tables of all databases from growing and shrinking.
 	KeepTables bool
 
-	slots bool // Params.Slots
+	slots bool      // Params.Slots
+	known KnownHash // see Know
 	// slotBytes is what slotTables take of Go's heap, those of a shadow included.
 	slotBytes *int64
 	dbs       []*DB
@@ -163,6 +164,7 @@ type Keyspace struct {
 	sizes     *sizes    // nil unless they are kept
 	hidden    *slot.Set // nil if none are
 	visible   *slot.Set // all others, nil if none are hidden
+	parked    parked    // records of hidden keys
 	snap      *Snapshot // while one runs
 	shadow    *Shadow   // while there is one
 	cancelled int       // snapshots in a row that did not come to their end
@@ -222,18 +224,6 @@ func (ks *Keyspace) SetClocks(now, steady int64) {
 
 // Now returns the clock, in unix ms.
 func (ks *Keyspace) Now() int64 { return ks.now }
-
-// Hash returns the hash of a key under this keyspace's seed. With slots it holds the key's.
-func (ks *Keyspace) Hash(key []byte) uint64 {
-	h := ks.plainHash(key)
-	if ks.slots {
-		h = withSlot(h, key)
-	}
-	return h
-}
-
-// plainHash is Hash without the slot, which no dict looks at.
-func (ks *Keyspace) plainHash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {

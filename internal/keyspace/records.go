@@ -92,6 +92,9 @@ func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
 // fire handles one record of the timing wheel: the key is deleted, or put back when its deadline
 // has moved.
 func (ks *Keyspace) fire(at int64, h uint64, tag uint16) {
+	if ks.park(&ks.parked.keys, at, h, tag) {
+		return
+	}
 	db, gen := ks.untag(tag)
 	if e := db.byHash(seek{kind: seekDue, hash: h, at: ks.now}); e.Exists() {
 		db.expire(h, e)

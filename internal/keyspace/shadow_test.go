@@ -68,6 +68,8 @@ func emptyDBs(ks *Keyspace) []map[string]record {
 // stepShadow makes one random call about the shadow.
 func (m *shadowModel) stepShadow() {
 	switch {
+	case m.rng.IntN(400) == 0:
+		m.ks.KeepSizes(m.rng.IntN(3) > 0)
 	case m.shadow == nil:
 		if m.rng.IntN(20) == 0 {
 			m.shadow, m.filled = m.ks.NewShadow(), emptyDBs(m.ks)
@@ -76,8 +78,10 @@ func (m *shadowModel) stepShadow() {
 		for i := range m.filled {
 			m.compare(i, m.filled[i], m.shadow.ks)
 		}
+		require.NoError(m.t, m.shadow.ks.checkSizes())
 		m.shadow.Adopt()
 		m.shadow, m.dbs = nil, m.filled
+		require.NoError(m.t, m.ks.checkSizes())
 	case m.rng.IntN(600) == 0:
 		m.shadow.Drop()
 		m.shadow = nil

@@ -18,7 +18,10 @@ import (
 //	later changes             nothing: an open entry counts nowhere
 //	much later, or when asked the slot's size gains that of the entry, which is closed
 //
-// So a key that is written again and again costs a comparison. Some entries stay open until others
+// When that begins with keys there, slots are measured one after the other, in slices: entries of
+// slots that are not measured yet count nowhere.
+//
+// A key that is written again and again costs a comparison. Some entries stay open until others
 // need their places: more than commands hold open at once.
 
 // openSizes is how many entries are open at most. A command changes up to eight at a time.
@@ -29,6 +32,8 @@ type sizes struct {
 	ks   *Keyspace
 	open [openSizes]openSize // a ring
 	next int
+	// measured is the number of slots, from the first one on, whose sizes are known.
+	measured int
 }
 
 // openSize is an entry, or none if ref is 0.
@@ -46,12 +51,18 @@ func (z *sizes) changing(s *store, e object.Entry) {
 		}
 	}
 	i := slot.Of(e.Key())
+	if i >= z.measured {
+		return
+	}
 	s.slots.grow(i, -z.ks.Heap.Size(e))
 	z.add(s, i, e.Ref)
 }
 
 // add opens an entry that counts nowhere yet.
 func (z *sizes) add(s *store, slot int, r arena.Ref) {
+	if slot >= z.measured {
+		return
+	}
 	o := &z.open[z.next]
 	z.next = (z.next + 1) % openSizes
 	z.close(o)
@@ -115,8 +126,8 @@ func (t *slotTable) size(i int) int64 {
 	return 0
 }
 
-// KeepSizes begins or ends to keep the sizes of slots. To begin costs a walk over all keys: O(n).
-// Without slots it does nothing.
+// KeepSizes begins or ends to keep the sizes of slots. MeasureSlots must follow until it says that
+// all are known. Without slots it does nothing.
 func (ks *Keyspace) KeepSizes(on bool) {
 	if !ks.slots || on == (ks.sizes != nil) {
 		return
@@ -136,31 +147,54 @@ func (ks *Keyspace) keepSizes(on bool) {
 		if t := db.store.slots; t != nil {
 			t.noSizes()
 		}
-		if on {
-			ks.measure(db.store, (*slotTable).grow)
-		}
+	}
+	if on && ks.keys() == 0 {
+		ks.sizes.measured = slot.Count
 	}
 	ks.Heap.Sizing = on
 	ks.watch()
 }
 
-// measure calls found with the size of each slot that has keys, of entries that do not change.
-func (ks *Keyspace) measure(s *store, found func(t *slotTable, i int, n int64)) {
-	t := s.slots
-	if t == nil {
-		return
+// MeasureSlots measures some of the slots whose sizes are not known yet: whole slots, until it has
+// seen n slots and entries. It reports whether there are more.
+func (ks *Keyspace) MeasureSlots(n int) (more bool) {
+	z := ks.sizes
+	if z == nil {
+		return false
 	}
-	for i := t.next(0, nil); i >= 0; i = t.next(i+1, nil) {
-		n := int64(0)
-		eachOf(t.at(i), func(r arena.Ref) { n += ks.Heap.Size(object.View(ks.A, r)) })
-		found(t, i, n)
+	for ; z.measured < slot.Count && n > 0; z.measured++ {
+		n--
+		for _, db := range ks.dbs {
+			if t := db.store.slots; t != nil {
+				n -= t.at(z.measured).Len()
+				t.setSize(z.measured, ks.measure(t, z.measured))
+			}
+		}
 	}
-	s.resized()
+	return z.measured < slot.Count
 }
 
-// SlotSize returns the bytes that keys and values of a slot take, 0 if sizes are not kept. O(1).
+// MeasurePending reports whether MeasureSlots has something to do.
+func (ks *Keyspace) MeasurePending() bool {
+	return ks.sizes != nil && ks.sizes.measured < slot.Count
+}
+
+// setSize sets the size of slot i, if it has a dict.
+func (t *slotTable) setSize(i int, n int64) {
+	if p := t.pages[i/pageSlots].dicts; p != nil {
+		p[i%pageSlots].size = n
+	}
+}
+
+// measure returns the size of slot i by its entries.
+func (ks *Keyspace) measure(t *slotTable, i int) (n int64) {
+	eachOf(t.at(i), func(r arena.Ref) { n += ks.Heap.Size(object.View(ks.A, r)) })
+	return n
+}
+
+// SlotSize returns the bytes that keys and values of a slot take, 0 if that is not known. O(1).
 func (db *DB) SlotSize(i int) int64 {
-	if db.ks.sizes == nil || db.store.slots == nil {
+	if db.ks.sizes == nil || db.store.slots == nil || i >= db.ks.sizes.measured {
 		return 0
 	}
 	db.ks.settleSizes()
@@ -178,11 +212,9 @@ func (ks *Keyspace) checkSizes() (err error) {
 		if t == nil {
 			continue
 		}
-		sum := map[int]int64{}
-		ks.measure(db.store, func(_ *slotTable, i int, n int64) { sum[i] = n })
-		for i := range slot.Count {
-			if t.size(i) != sum[i] {
-				err = fmt.Errorf("database %d, slot %d: %d bytes, %d counted", db.id, i, sum[i],
+		for i := range ks.sizes.measured {
+			if sum := ks.measure(t, i); t.size(i) != sum {
+				err = fmt.Errorf("database %d, slot %d: %d bytes, %d counted", db.id, i, sum,
 					t.size(i))
 			}
 		}

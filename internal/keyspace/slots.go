@@ -72,14 +72,6 @@ const (
 	talliesBytes   = pageSlots * 32
 )
 
-// slotOf returns the slot that a hash holds.
-func slotOf(h uint64) int { return int(h >> slotShift & slotMask) }
-
-// withSlot puts the slot of a key into its hash.
-func withSlot(h uint64, key []byte) uint64 {
-	return h&^(slotMask<<slotShift) | uint64(slot.Of(key))<<slotShift
-}
-
 // newSlotTable makes the table of a store with its first key.
 func (s *store) newSlotTable() *slotTable {
 	t := &slotTable{a: s.ks.A, funcs: &s.funcs, all: s.ks.slotBytes}

@@ -4,6 +4,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/object"
 	"godwit/internal/slot"
+	"godwit/internal/wheel"
 )
 
 // SlotLen returns the number of keys in a slot, those included that are due. O(1).
@@ -74,16 +75,65 @@ func (db *DB) FlushSlot(i int, async bool) int {
 	return n
 }
 
-// Hide hides the keys of slots: Shown, Scan, Each and Random leave them out in all databases.
-// Lookups find them. nil or an empty set hides none. The set is copied.
+// Hide hides the keys of slots: Shown, Scan, Each and Random leave them out in all databases, and
+// they are neither evicted nor deleted by ExpireSlice. Lookups find them. nil or an empty set hides
+// none. The set is copied.
 func (ks *Keyspace) Hide(slots *slot.Set) {
+	if slots != nil && ks.hidden != nil && *slots == *ks.hidden {
+		return
+	}
 	ks.hidden, ks.visible = nil, nil
+	ks.unpark()
 	if slots != nil && !slots.Empty() {
 		all := slot.SetOf(slot.Range{First: 0, Last: slot.Count - 1})
 		all.Subtract(slots)
 		hidden := *slots
 		ks.hidden, ks.visible = &hidden, &all
 	}
+}
+
+// Hides reports whether the keys of slot i are hidden.
+func (ks *Keyspace) Hides(i int) bool { return ks.hidden != nil && ks.hidden.Has(i) }
+
+// hides reports whether the entry is hidden.
+func (ks *Keyspace) hides(e object.Entry) bool {
+	return ks.hidden != nil && ks.hidden.Has(slot.Of(e.Key()))
+}
+
+// parked are records that have fired while their keys were hidden. They fire again when others are
+// hidden, or none. Until then wheels have fewer records than there are deadlines.
+type parked struct{ keys, fields []wheel.Expiry }
+
+// park keeps a record that has fired, if it is one of a hidden key.
+func (ks *Keyspace) park(list *[]wheel.Expiry, at int64, h uint64, tag uint16) bool {
+	if ks.hidden == nil || !ks.hidden.Has(slotOf(h)) {
+		return false
+	}
+	*list = append(*list, wheel.Expiry{Deadline: at, Hash: h, DB: tag})
+	return true
+}
+
+// unpark puts the records back.
+func (ks *Keyspace) unpark() {
+	for _, r := range ks.parked.keys {
+		ks.wheel.Add(r.Deadline, r.Hash, r.DB)
+		ks.dueAt = min(ks.dueAt, r.Deadline)
+	}
+	for _, r := range ks.parked.fields {
+		ks.fields.Add(r.Deadline, r.Hash, r.DB)
+		ks.dueAt = min(ks.dueAt, r.Deadline)
+	}
+	ks.parked = parked{}
+}
+
+// ShownExpires returns the number of keys with a deadline that are not hidden.
+func (db *DB) ShownExpires() int {
+	n := db.store.expires
+	if db.ks.hidden != nil {
+		_, expires := db.store.lenIn(db.ks.hidden)
+		n -= expires
+	}
+	return n
 }
 
 // Shown returns the number of keys that are not hidden, those included that are due.

@@ -31,7 +31,7 @@ var layers = map[string]int{
 	"internal/lua": 2, "internal/object": 2, "internal/spec": 2, "internal/backlog": 2,
 	"internal/keyspace": 3, "internal/config": 3,
 	"internal/persist": 4, "internal/acl": 4, "internal/pubsub": 4,
-	"internal/repl": 4, "internal/cluster": 4, "internal/script": 4,
+	"internal/movein": 1, "internal/repl": 4, "internal/cluster": 4, "internal/script": 4,
 	"internal/engine":  5,
 	"internal/command": 6,
 	"internal/server":  7,

@@ -16,6 +16,9 @@ import (
 //	#REPL:81f29c123535ca28796aa4b380d4480a0ccf1204:3:177    history, database of its stream, offset
 //	#REPL:214                                               offset; the rest as before in this file
 //
+// In a cluster the shard and its master's term stand in front of the offset, if they are known, in
+// lines that name the history.
+//
 // An annotation says: all that this log has up to here is the data set as of that place. It counts
 // when a start finds no command behind it. Then a replica asks its master for what follows, also
 // after kill -9; without one it needs all anew. A line that is lost or cut off costs a full
@@ -31,9 +34,13 @@ const placePrefix = "#REPL:"
 // appendPlace appends the annotation for a place behind that of another one in the same file.
 func appendPlace(b []byte, p, before ReplPoint) []byte {
 	b = append(b, placePrefix...)
-	if p.ID != before.ID || p.DB != before.DB {
+	if before.Offset = p.Offset; p != before {
 		b = append(append(b, p.ID...), ':')
 		b = append(strconv.AppendInt(b, int64(p.DB), 10), ':')
+		if p.Shard != "" {
+			b = append(append(b, p.Shard...), ':')
+			b = append(strconv.AppendUint(b, p.Term, 10), ':')
+		}
 	}
 	b = strconv.AppendInt(b, p.Offset, 10)
 	return append(b, "\r\n"...)
@@ -69,19 +76,37 @@ func (r *placeReader) line(text []byte) {
 	}
 	parts := strings.Split(strings.TrimRight(string(rest), "\r\n"), ":")
 	p := r.known
-	if len(parts) == 3 {
-		db, err := strconv.Atoi(parts[1])
-		if p.ID, p.DB = parts[0], db; err != nil || db < 0 || len(p.ID) != replIDLen {
-			p.ID = ""
-		}
-		parts = parts[2:]
+	if n := len(parts) - 1; n > 0 {
+		p = namedPlace(parts[:n])
+		parts = parts[n:]
 	}
 	offset, err := strconv.ParseInt(parts[0], 10, 64)
-	if p.Offset = offset; len(parts) != 1 || err != nil || offset < 0 ||
-		offset > propagation.MaxOffset || p.ID == "" {
+	if p.Offset = offset; err != nil || offset < 0 || offset > propagation.MaxOffset || p.ID == "" {
 		p = ReplPoint{}
 	}
 	r.known, r.at = p, p
+}
+
+// namedPlace returns the place that the fields in front of the offset name, none if they make no
+// sense.
+func namedPlace(fields []string) (p ReplPoint) {
+	db, err := 0, error(nil)
+	if len(fields) == 2 || len(fields) == 4 {
+		p.ID = fields[0]
+		db, err = strconv.Atoi(fields[1])
+		p.DB = db
+	}
+	if len(p.ID) != replIDLen || err != nil || db < 0 {
+		return ReplPoint{}
+	}
+	if len(fields) == 4 {
+		p.Shard = fields[2]
+		if p.Term, err = strconv.ParseUint(fields[3], 10, 64); err != nil ||
+			len(p.Shard) != replIDLen {
+			return ReplPoint{}
+		}
+	}
+	return p
 }
 
 // command notes that a command follows.

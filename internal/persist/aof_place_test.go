@@ -13,31 +13,42 @@ import (
 	"godwit/internal/vfs"
 )
 
-const historyA = "81f29c123535ca28796aa4b380d4480a0ccf1204"
+const (
+	historyA = "81f29c123535ca28796aa4b380d4480a0ccf1204"
+	shardA   = "ffffffffffffffffffffffffffffffffffffffff"
+)
 
 func TestPlaceLines(t *testing.T) {
 	const set = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n"
 	full := "#REPL:" + historyA + ":3:177\r\n"
-	at := func(offset int64) ReplPoint { return ReplPoint{historyA, offset, 3} }
+	at := func(offset int64) ReplPoint { return ReplPoint{ID: historyA, Offset: offset, DB: 3} }
+	member := "#REPL:" + historyA + ":3:" + shardA + ":5:177\r\n"
+	of := func(offset int64) ReplPoint {
+		return ReplPoint{ID: historyA, Offset: offset, DB: 3, Shard: shardA, Term: 5}
+	}
 	for text, want := range map[string]ReplPoint{
-		"":                                     {},
-		set:                                    {},
-		full:                                   at(177),
-		set + full:                             at(177),
-		full + set:                             {},
-		full + set + "#REPL:200\r\n":           at(200),
-		full + "#TS:1\r\n":                     at(177),
-		full + "#REPL:200\r\n" + set[:20]:      at(200), // what is cut off changes nothing
-		full + "#REPL:200\r\n#REPL:30":         at(200),
-		full + "#REPL:-1\r\n":                  {},
-		full + "#REPL:9223372036854775807\r\n": {},
-		full + "#REPL:\r\n":                    {},
-		full + "#REPL:x\r\n#REPL:200\r\n":      {},
-		full + "#REPL:1:2\r\n":                 {},
-		"#REPL:200\r\n":                        {},
-		"#REPL:" + historyA[1:] + ":3:177\r\n": {},
-		"#REPL:" + historyA + ":-3:177\r\n":    {},
-		full + "*1\r\n$5\r\nMULTI\r\n" + set:   {}, // it may have been elsewhere
+		"":                                       {},
+		set:                                      {},
+		full:                                     at(177),
+		set + full:                               at(177),
+		full + set:                               {},
+		full + set + "#REPL:200\r\n":             at(200),
+		full + "#TS:1\r\n":                       at(177),
+		full + "#REPL:200\r\n" + set[:20]:        at(200), // what is cut off changes nothing
+		full + "#REPL:200\r\n#REPL:30":           at(200),
+		full + "#REPL:-1\r\n":                    {},
+		full + "#REPL:9223372036854775807\r\n":   {},
+		full + "#REPL:\r\n":                      {},
+		full + "#REPL:x\r\n#REPL:200\r\n":        {},
+		full + "#REPL:1:2\r\n":                   {},
+		"#REPL:200\r\n":                          {},
+		"#REPL:" + historyA[1:] + ":3:177\r\n":   {},
+		"#REPL:" + historyA + ":-3:177\r\n":      {},
+		full + "*1\r\n$5\r\nMULTI\r\n" + set:     {}, // it may have been elsewhere
+		member:                                   of(177),
+		member + "#REPL:200\r\n":                 of(200),
+		member + full:                            at(177),
+		strings.Replace(member, ":5:", ":x:", 1): {},
 	} {
 		f := newFixture(t, vfs.NewMem(), usual)
 		f.mustStart()
@@ -103,7 +114,8 @@ func (f *follower) replace() {
 	f.a.EndBatch()
 	f.m.data["0/new"] = fmt.Sprint(f.rng.IntN(1000))
 	f.a.Cron()
-	f.place, f.known = ReplPoint{fmt.Sprintf("%040d", f.rng.IntN(1e9)), f.rng.Int64N(1000), 0}, true
+	f.place, f.known = ReplPoint{ID: fmt.Sprintf("%040d", f.rng.IntN(1e9)),
+		Offset: f.rng.Int64N(1000)}, true
 	f.note()
 }
 
@@ -198,7 +210,7 @@ func TestPlaceText(t *testing.T) {
 	f.mustStart()
 	f.do(0, "SET a 1")
 	f.known = true
-	f.place = ReplPoint{historyA, 100, 3}
+	f.place = ReplPoint{ID: historyA, Offset: 100, DB: 3}
 	f.do(3, "SET a 1")
 	f.a.EndBatch()
 	f.place.Offset = 130

@@ -11,22 +11,33 @@ type ReplPoint struct {
 	ID     string // of the history; "" for no point
 	Offset int64  // bytes of its stream that have been applied
 	DB     int    // the database that the stream has selected there
+	// Shard and Term say which master of a cluster the data set comes from: the 40 digits of the
+	// shard, and the term in which that was its master. They are "" and 0 if that is not known.
+	Shard string
+	Term  uint64
 }
 
-// The auxiliary fields of a point, in Redis's order.
+// The auxiliary fields of a point, in Redis's order, and those of a cluster, which Redis skips.
 const (
 	auxReplDB     = "repl-stream-db"
 	auxReplID     = "repl-id"
 	auxReplOffset = "repl-offset"
+	auxShard      = "cluster-shard"
+	auxTerm       = "cluster-shard-term"
 )
 
-// replIDLen is the length of the name of a history in characters.
+// replIDLen is the length of the name of a history, and of a shard, in characters.
 const replIDLen = 40
 
 // aux returns the fields that a snapshot says the point with.
 func (p ReplPoint) aux() [][2]string {
-	return [][2]string{{auxReplDB, strconv.Itoa(p.DB)}, {auxReplID, p.ID},
+	list := [][2]string{{auxReplDB, strconv.Itoa(p.DB)}, {auxReplID, p.ID},
 		{auxReplOffset, strconv.FormatInt(p.Offset, 10)}}
+	if p.Shard != "" {
+		list = append(list, [2]string{auxShard, p.Shard},
+			[2]string{auxTerm, strconv.FormatUint(p.Term, 10)})
+	}
+	return list
 }
 
 // pointReader puts a point together from auxiliary fields.
@@ -46,6 +57,10 @@ func (r *pointReader) field(name string, text []byte) {
 		r.p.Offset, r.offset = n, true
 	case name == auxReplID && len(text) == replIDLen:
 		r.p.ID = string(text)
+	case name == auxShard && len(text) == replIDLen:
+		r.p.Shard = string(text)
+	case name == auxTerm && ok:
+		r.p.Term = uint64(n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"godwit/internal/object"
 	"godwit/internal/persist/rdb"
+	"godwit/internal/slot"
 )
 
 // A snapshot for replicas is the snapshot file's, but for three things. It goes to whoever asked
@@ -55,6 +56,27 @@ func (s *Store) StartSync(o SyncOptions, dest SyncDest, done func(error)) error 
 		done(err)
 	}})
 	return nil
+}
+
+// StartSlots is StartSync for the keys of some slots, as the commands that make them. The set must
+// not change meanwhile.
+func (s *Store) StartSlots(slots *slot.Set, dest SyncDest, done func(error)) error {
+	if s.job != nil {
+		return errors.New("another snapshot is running")
+	}
+	q := NewQueue(slotsDest{dest}, s.host.Wake)
+	snap := Start(s.ks, NewCommandFormat(s.ks.Heap, 0), q,
+		Options{KeyDelay: int64(s.cfg.RDBKeySaveDelay), Slots: slots})
+	s.run(&job{kind: jobSync, snap: snap, done: done})
+	return nil
+}
+
+// slotsDest is the Dest of a snapshot of slots.
+type slotsDest struct{ SyncDest }
+
+// WriteString implements Dest.
+func (d slotsDest) WriteString(f *object.FrozenString) error {
+	return rdb.Pieces(f, make([]byte, chunkBytes), d.Write)
 }
 
 // Syncing reports whether a snapshot for replicas runs.

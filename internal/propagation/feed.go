@@ -26,12 +26,15 @@ import (
 // know the numbers (redis.set_repl).
 type Targets uint8
 
-// The targets.
+// The targets. Those from FirstExport on are places that get the changes of some keys only.
 const (
-	Log        Targets = 1 << iota // the append-only file
-	Replicas                       // the replication backlog
-	numTargets = iota
-	All        = Log | Replicas
+	Log         Targets = 1 << iota // the append-only file
+	Replicas                        // the replication backlog
+	FirstExport                     // and those above it
+	numTargets  = 8
+	All         = Log | Replicas
+	// MaxExports is how many exports there can be.
+	MaxExports = numTargets - 2
 )
 
 // Target takes the bytes of units, in order.
@@ -77,11 +80,16 @@ type Feed struct {
 	// Sent, if it is set, is called when the target Replicas has got something, which is always
 	// whole units. It must not send anything itself.
 	Sent func()
+	// Route, if it is set, returns the exports that a command is for, whatever other targets it is
+	// sent to. It may send them something else instead, before that command.
+	Route func(db int, argv [][]byte) Targets
 
 	targets  [numTargets]Target
 	attached Targets
 	offset   int64
 	unit     unit
+	flat     []byte   // of args
+	args     [][]byte // what Route looks at
 }
 
 // Attach adds a target: the commands to come are sent to it. It does not get what the open unit has
@@ -128,6 +136,9 @@ func (f *Feed) Selected() int {
 // Send sends a command to those of the targets that are attached, as a unit of its own or as a part
 // of the open one. argv is borrowed.
 func (f *Feed) Send(to Targets, db int, argv [][]byte) {
+	if f.Route != nil && to < FirstExport {
+		to |= f.route(db, argv)
+	}
 	to &= f.attached
 	if to == 0 {
 		return
@@ -138,10 +149,8 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 	}
 	var text []byte // of the command
 	room := selectBytes + resp.CommandRoom(argv)
-	for i := range f.targets {
-		if to&(1<<i) == 0 {
-			continue
-		}
+	for ; to != 0; to &= to - 1 {
+		i := bits.TrailingZeros8(uint8(to))
 		b := f.targets[i].BeginUnit(room)
 		if b == nil {
 			continue
@@ -157,6 +166,25 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 		}
 		f.count(i, len(b.B)-from)
 	}
+}
+
+// route calls Route with a copy of the command: who sends commands may have them on its stack,
+// where nobody but the compiler can see who uses them.
+func (f *Feed) route(db int, argv [][]byte) Targets {
+	f.flat, f.args = f.flat[:0], f.args[:0]
+	for _, a := range argv {
+		f.flat = append(f.flat, a...)
+	}
+	rest := f.flat
+	for _, a := range argv {
+		f.args = append(f.args, rest[:len(a):len(a)])
+		rest = rest[len(a):]
+	}
+	to := f.Route(db, f.args)
+	if cap(f.flat) > keepBytes {
+		f.flat, f.args = nil, nil
+	}
+	return to
 }
 
 // Relay sends bytes to the replicas as they are: what a master has sent to this server. They are
@@ -175,10 +203,8 @@ func (f *Feed) Relay(text []byte) {
 
 // EndBatch tells the targets that a batch of commands has ended.
 func (f *Feed) EndBatch() {
-	for i := range f.targets {
-		if f.attached&(1<<i) != 0 {
-			f.targets[i].EndBatch()
-		}
+	for on := f.attached; on != 0; on &= on - 1 {
+		f.targets[bits.TrailingZeros8(uint8(on))].EndBatch()
 	}
 }
 

@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"math/bits"
 	"slices"
 
 	"godwit/internal/resp"
@@ -74,13 +75,14 @@ func (f *Feed) Flush() (sent bool) {
 
 func (f *Feed) flush() (sent bool) {
 	room := f.unit.room()
-	for i, t := range f.targets {
-		n := f.unit.count(f.attached & (1 << i))
+	for on := f.attached; on != 0; on &= on - 1 {
+		i := bits.TrailingZeros8(uint8(on))
+		n := f.unit.count(1 << i)
 		if n == 0 {
 			continue
 		}
 		sent = true
-		if b := t.BeginUnit(room); b != nil {
+		if b := f.targets[i].BeginUnit(room); b != nil {
 			from := len(b.B)
 			f.unit.appendTo(b, 1<<i, n)
 			f.count(i, len(b.B)-from)

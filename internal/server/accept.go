@@ -37,9 +37,16 @@ type peer struct {
 	fd               int
 	unix, local, tls bool
 
-	link *engine.LinkAttempt // the connection leads to the master; nil for a client
-	rest []byte              // what has been read of the master's stream
-	kept *backlog.Reader     // the same, behind rest; nil if that is nothing
+	link attempt         // the connection leads to another server; nil for a client
+	rest []byte          // what has been read of the master's stream
+	kept *backlog.Reader // the same, behind rest; nil if that is nothing
+}
+
+// attempt is what a connection to another server was made for.
+type attempt interface {
+	// Attach makes the client of the connection, nil if nobody wants it any more. The executor must
+	// be held.
+	Attach(conn engine.Conn) *engine.Client
 }
 
 // dropKept frees what was kept for a connection that is refused.
@@ -137,7 +144,7 @@ func (s *Server) tune(nc net.Conn) {
 func (s *Server) admit(conn engine.Conn, p peer) (cl *engine.Client, refusal string) {
 	e := s.eng
 	if p.link != nil {
-		return admitMaster(conn, p), ""
+		return admitLink(conn, p), ""
 	}
 	if e.ClientCount() >= e.Cfg.MaxClients {
 		e.Stats.RejectedConnections++
@@ -153,9 +160,9 @@ func (s *Server) admit(conn engine.Conn, p peer) (cl *engine.Client, refusal str
 	return cl, ""
 }
 
-// admitMaster makes the client of the connection to the master. It returns nil if the engine does
+// admitLink makes the client of a connection to another server. It returns nil if the engine does
 // not want it any more. The executor must be held.
-func admitMaster(conn engine.Conn, p peer) *engine.Client {
+func admitLink(conn engine.Conn, p peer) *engine.Client {
 	cl := p.link.Attach(conn)
 	if cl != nil {
 		cl.Addr, cl.LAddr, cl.FD, cl.TLS = p.addr, p.laddr, p.fd, p.tls

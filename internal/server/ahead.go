@@ -32,7 +32,7 @@ type ahead struct {
 func (a *ahead) fill(s *session, buf []byte) error {
 	lim := &s.srv.limits
 	lim.Authenticated = !s.srv.eng.Stranger(s.cl)
-	if s.cl.Origin == engine.OriginMaster {
+	if s.cl.Origin.Feeds() {
 		defer func(most int64) { lim.MaxBulk = most }(lim.MaxBulk)
 		lim.MaxBulk = s.srv.eng.MasterInputLimit()
 	}
@@ -40,6 +40,7 @@ func (a *ahead) fill(s *session, buf []byte) error {
 		a.args = nil
 	}
 	a.n, a.partial, a.args = 0, false, a.args[:0]
+	s.srv.eng.EndPrefetch()
 	most := maxAhead
 	if !lim.Authenticated {
 		most = 1 // the limits may change with each command

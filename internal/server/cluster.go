@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -25,10 +26,11 @@ import (
 // clustered is what joins the engine with the node of a cluster. All but the atomics belongs to the
 // executor.
 type clustered struct {
-	file     *raftlog.Log     // open since the start; the node closes it
+	file     *raftlog.Log     // open since the start, until leaveCluster
 	node     *cluster.Runtime // nil before the data set is loaded, and without a cluster
 	about    topology.About   // as the node has been told
-	timeout  int64            // likewise
+	timeout  int64            // cluster-node-timeout, as the cluster has it or as it was proposed
+	proposed int              // changes of it that nobody has decided yet
 	cfg      atomic.Pointer[config.Config]
 	outgoing atomic.Pointer[tls.Config] // of links that this node opens; nil: to be read
 }
@@ -63,6 +65,10 @@ func checkCluster(c *config.Config) error {
 		return errors.New(
 			"No bind address is configured, but it is required for the Cluster bus.")
 	}
+	if a := about(c); a.Refusal() != "" {
+		return fmt.Errorf("What the node would announce of itself is not possible: %s",
+			strings.TrimPrefix(a.Refusal(), "ERR "))
+	}
 	if c.Cluster.Secret != "" || checksPeers(c) {
 		return nil
 	}
@@ -73,6 +79,22 @@ func checkCluster(c *config.Config) error {
 				"anybody could join through %s. It may be left out with tls-cluster yes and "+
 				"tls-auth-clients yes, or if bind has loopback addresses only.", host)
 		}
+	}
+	return nil
+}
+
+// recheckCluster returns why a node of a cluster cannot take over directives that have changed.
+func (s *Server) recheckCluster(names []string) error {
+	c, k := s.eng.Cfg, &s.cluster
+	if k.node == nil {
+		return nil
+	}
+	if c.Cluster.TLS != k.cfg.Load().Cluster.TLS {
+		return &config.ApplyError{Name: "tls-cluster",
+			Reason: "A node of a cluster changes it with a restart only"}
+	}
+	if err := checkCluster(c); err != nil {
+		return &config.ApplyError{Name: names[0], Reason: err.Error()}
 	}
 	return nil
 }
@@ -149,6 +171,7 @@ func (s *Server) settleCluster() {
 	k.cfg.Store(&cfg)
 	k.outgoing.Store(nil)
 	k.node.SetSecret(c.Cluster.Secret)
+	k.node.SetVerified(checksPeers(c))
 	k.node.SetLimits(c.Cluster.LinkLimit, messageLimit(c))
 	if a := about(c); a != k.about {
 		k.about = a
@@ -156,15 +179,29 @@ func (s *Server) settleCluster() {
 	}
 	if c.Cluster.NodeTimeout != k.timeout {
 		k.timeout = c.Cluster.NodeTimeout
+		k.proposed++
 		k.node.Propose(topology.Op{Do: topology.SetTimeout{Timeout: k.timeout}}, s.timeoutSet)
 	}
 }
 
 // timeoutSet is told whether the cluster has taken a new cluster-node-timeout.
 func (s *Server) timeoutSet(refusal string) {
+	s.cluster.proposed--
 	if refusal != "" {
 		s.log.Warning("cluster-node-timeout stays what it is for the cluster: %s", refusal)
 	}
+	s.adoptTimeout()
+}
+
+// adoptTimeout makes the configuration say which cluster-node-timeout the cluster has.
+func (s *Server) adoptTimeout() {
+	k, own := &s.cluster, &s.eng.Cfg.Cluster.NodeTimeout
+	t := s.eng.Topology()
+	if k.proposed > 0 || t == nil || t.Timeout == 0 || t.Timeout == *own {
+		return
+	}
+	s.log.Notice("cluster-node-timeout is %d, as all nodes have agreed", t.Timeout)
+	*own, k.timeout = t.Timeout, t.Timeout
 }
 
 // resignCluster hands the leadership of the cluster to another node, before the server ends.
@@ -178,8 +215,11 @@ func (s *Server) resignCluster() {
 func (s *Server) leaveCluster() {
 	if s.cluster.node != nil {
 		s.cluster.node.Close()
-	} else if s.cluster.file != nil {
-		_ = s.cluster.file.Close() // nothing was written
+	}
+	if s.cluster.file != nil {
+		if err := s.cluster.file.Close(); err != nil {
+			s.log.Warning("Closing the cluster configuration file: %s", err)
+		}
 	}
 }
 
@@ -215,13 +255,11 @@ func about(c *config.Config) topology.About {
 	k := &c.Cluster
 	a := topology.About{Address: topology.Address{IP: k.AnnounceIP, Hostname: k.AnnounceHostname,
 		Port: c.Port, TLSPort: c.TLSPort, BusPort: busPort(c)}, Name: k.AnnounceName,
-		Zone: c.AvailabilityZone, Version: engine.Version, NoFailover: k.NoFailover}
-	for announced, port := range map[int]*int{k.AnnouncePort: &a.Port,
-		k.AnnounceTLSPort: &a.TLSPort, k.AnnounceBusPort: &a.BusPort} {
-		if announced != 0 {
-			*port = announced
-		}
-	}
+		Zone: c.AvailabilityZone, Version: engine.Version, NoFailover: k.NoFailover,
+		Barrier: k.MigrationBarrier, Settled: !k.ReplicasMove}
+	a.Port = cmp.Or(k.AnnouncePort, a.Port)
+	a.TLSPort = cmp.Or(k.AnnounceTLSPort, a.TLSPort)
+	a.BusPort = cmp.Or(k.AnnounceBusPort, a.BusPort)
 	return a
 }
 
@@ -245,6 +283,7 @@ func (s clusterHost) Between(f func()) {
 // Install implements cluster.Host.
 func (s clusterHost) Install(t *topology.State, self topology.NodeID) {
 	s.eng.InstallTopology(t, self)
+	s.adoptTimeout()
 }
 
 // Local implements cluster.Host.

@@ -91,9 +91,48 @@ func TestClusterNode(t *testing.T) {
 	eventually(func() bool { return locked(b, func() bool { return b.Cluster.Hears() }) })
 	eventually(func() bool {
 		f := locked(b, func() engine.ClusterFacts { return b.Cluster.Facts() })
-		return len(f.Raft.Voters)+len(f.Raft.Learners) == 2 && f.Sent["ping"] > 0 &&
-			f.Received["raft"] > 0 && len(f.Links) >= 2
+		return len(f.Raft.Voters) > 0 && f.Sent["ping"] > 0 &&
+			f.Received["raft"] > 0 && len(f.Links) >= 2 &&
+			f.Links[0].Heard >= f.Links[0].Created
 	})
+}
+
+// TestClusterStaysClosed wants a running node to refuse what it would not have started with.
+func TestClusterStaysClosed(t *testing.T) {
+	t.Parallel()
+	s, e, _ := nodeRig(t, "cluster-secret s\n")
+	refused := func(change func(c *config.Config), name string) bool {
+		return locked(e, func() bool {
+			change(e.Cfg)
+			_, err := s.reconfigure([]string{name})
+			return err != nil
+		})
+	}
+	open := func(c *config.Config) { c.Bind = []string{"*"} }
+	require.False(t, refused(func(*config.Config) {}, "cluster-secret"))
+	require.True(t, refused(func(c *config.Config) { open(c); c.Cluster.Secret = "" }, "bind"))
+	require.True(t, refused(func(*config.Config) {}, "tls-auth-clients"))
+}
+
+// TestClusterNodeTimeout sets cluster-node-timeout on one node: the other one says so too.
+func TestClusterNodeTimeout(t *testing.T) {
+	t.Parallel()
+	sa, a, _ := nodeRig(t, "")
+	_, b, port := nodeRig(t, "cluster-node-timeout 7000\n")
+	timeout := func(e *engine.Engine) int64 {
+		return locked(e, func() int64 { return e.Cfg.Cluster.NodeTimeout })
+	}
+	require.Empty(t, meetNode(a, port))
+	require.Eventually(t, func() bool { return timeout(b) == timeout(a) }, 20*time.Second,
+		time.Millisecond)
+	locked(a, func() bool {
+		a.Cfg.Cluster.NodeTimeout = 6000
+		sa.settleCluster()
+		return true
+	})
+	require.Eventually(t, func() bool { return timeout(b) == 6000 }, 20*time.Second,
+		time.Millisecond)
+	require.EqualValues(t, 6000, timeout(a))
 }
 
 // meetNode joins a node with the one whose bus listens on the port. It returns the refusal.

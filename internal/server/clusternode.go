@@ -1,7 +1,7 @@
 package server
 
 import (
-	"slices"
+	"time"
 
 	"godwit/internal/cluster"
 	"godwit/internal/cluster/core"
@@ -26,9 +26,10 @@ func (n clusterNode) Meet(host string, port, bus int, done func(refusal string))
 
 // Failover implements engine.ClusterNode.
 func (n clusterNode) Failover(mode engine.FailoverMode, done func(refusal string)) {
+	limit := time.Duration(n.eng.Cfg.Cluster.FailoverTimeout) * time.Millisecond
 	n.node.Failover(map[engine.FailoverMode]core.FailoverMode{
 		engine.FailoverGraceful: core.Graceful, engine.FailoverForce: core.Force,
-		engine.FailoverTakeover: core.Takeover}[mode], done)
+		engine.FailoverTakeover: core.Takeover}[mode], limit, done)
 }
 
 // Reset makes the node leave its cluster (CLUSTER RESET), and with hard forget its id.
@@ -56,27 +57,25 @@ func (n clusterNode) Broadcast(kind engine.MessageKind, channel, message []byte)
 func (n clusterNode) Facts() engine.ClusterFacts {
 	s, stats := n.node.Status(), n.node.Stats()
 	f := engine.ClusterFacts{Raft: engine.RaftFacts{Role: s.Role, Term: s.Term, Leader: s.Leader,
-		First: s.Commit - min(s.Commit, s.Entries), Commit: s.Commit, Applied: s.Applied,
-		Voters: s.Voters, LogEntries: int64(s.Entries)},
+		Commit: s.Commit, Applied: s.Applied, Voters: s.Voters, LogEntries: int64(s.Entries)},
 		Sent: map[string]int64{}, Received: map[string]int64{},
 		LimitExceeded: int64(stats.Bus.Full)}
-	if t := n.eng.Topology(); t != nil {
-		for _, id := range t.NodeIDs() {
-			if !slices.Contains(s.Voters, id) {
-				f.Raft.Learners = append(f.Raft.Learners, id)
-			}
-		}
-	}
 	for name, count := range stats.Sent {
 		f.Sent[name] = int64(count)
 	}
 	for name, count := range stats.Received {
 		f.Received[name] = int64(count)
 	}
-	for _, l := range n.node.Links() {
+	links := n.node.Links()
+	heard := map[string]int64{} // by node, on any link, unix ns
+	for _, l := range links {
+		heard[l.Node] = max(heard[l.Node], l.Heard)
+	}
+	for _, l := range links {
 		f.Links = append(f.Links, engine.LinkFacts{To: l.Outgoing,
-			Node: topology.NodeID(l.Node), Created: l.Created.UnixMilli(), Readable: true,
-			Writable: l.Outgoing && l.Queued > 0, Queued: l.Queued, Buffer: l.Allocated})
+			Node: topology.NodeID(l.Node), Created: l.Created.UnixMilli(),
+			Heard: heard[l.Node] / 1e6, Readable: true, Writable: l.Outgoing && l.Queued > 0,
+			Queued: l.Queued, Buffer: l.Allocated})
 	}
 	return f
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"godwit/internal/crash"
-	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/rounds"
 )
@@ -122,7 +121,7 @@ func (c *goConn) serve() {
 
 func (c *goConn) handshake() bool {
 	t, ok := c.nc.(*tls.Conn)
-	if !ok || c.cl.Origin == engine.OriginMaster {
+	if !ok || c.cl.Origin.Feeds() {
 		return c.begin()
 	}
 	_ = c.raw.SetDeadline(time.Now().Add(handshakeTime))
@@ -247,16 +246,16 @@ func (c *goConn) prime() {
 func (c *goConn) collect() {
 	c.settle()
 	c.stir()
-	cl := c.cl
+	cl, may := c.cl, true
 	if len(cl.W.Buf) > 0 {
 		c.srv.eng.Commit()
-		c.srv.checkLease(cl)
+		may = c.srv.checkLease(cl)
 	}
 	b := cl.W.Buf
 	cl.W.Buf, cl.W.Staged = nil, 0
 	cl.MaxBuf = max(cl.MaxBuf, c.staged.size+len(b))
 	c.mu.Lock()
-	if c.dead {
+	if c.dead || !may {
 		c.staged.drop()
 	} else if !c.staged.empty() || c.staged.refused {
 		c.q.join(&c.staged)

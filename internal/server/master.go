@@ -94,9 +94,9 @@ func connectError(err error) string {
 func (l *masterLink) talk() error {
 	answer, err := l.conn.Handshake(l.a.Hello, l.s.log)
 	if err == nil && answer.Kind == upstream.Channel {
-		term := answer.Term
+		term, begin := answer.Term, answer.Begin
 		answer, err = l.openChannel(answer.Client)
-		answer.Term = term
+		answer.Term, answer.Begin = term, begin
 	}
 	if err != nil {
 		return err
@@ -291,23 +291,11 @@ func (l *masterLink) handOver() error {
 		return err
 	}
 	nc, rest := l.conn.Conn, l.conn.Rest()
-	_, tcp := nc.(*net.TCPConn)
-	p := peer{addr: nc.RemoteAddr().String(), laddr: nc.LocalAddr().String(), tls: !tcp, link: l.a,
-		rest: rest, kept: kept}
-	if tcp {
-		l.s.tune(nc)
-	}
-	if len(l.s.loops) > 0 && tcp {
-		err := l.s.loops[0].adopt(nc, p)
-		_ = nc.Close() // the loop has a duplicate
-		if err != nil {
-			return fmt.Errorf("Handing the master's connection to a loop: %s", logging.OSError(err))
-		}
-		return nil
-	}
 	if err := nc.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	l.s.startGo(nc, p)
+	if err := l.s.handOver(nc, peer{link: l.a, rest: rest, kept: kept}); err != nil {
+		return fmt.Errorf("Handing the master's connection to a loop: %s", logging.OSError(err))
+	}
 	return nil
 }

@@ -35,6 +35,10 @@ func (s dialer) Connect(o engine.DialOptions, done func(net.Conn, error)) {
 	}()
 }
 
+// Dial opens a connection for a tool that is no server. Only the tls directives of the
+// configuration count.
+func Dial(o engine.DialOptions, c *config.Config) (net.Conn, error) { return connect(o, *c) }
+
 // connect opens a connection. It takes a copy of the configuration, because it may run without the
 // executor.
 func connect(o engine.DialOptions, c config.Config) (net.Conn, error) {

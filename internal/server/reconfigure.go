@@ -25,6 +25,9 @@ const (
 // that the limit of descriptors may be higher. Otherwise undo takes its effects back, once the old
 // values are in place again. The executor must be held.
 func (s *Server) reconfigure(names []string) (undo func(), err error) {
+	if err := s.recheckCluster(names); err != nil {
+		return nil, err
+	}
 	var sockets, certificates string // the first directive that asks for them
 	c := s.eng.Cfg
 	for _, name := range names {

@@ -103,6 +103,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 	e.Reconfigure = s.reconfigure
 	e.Dialer = dialer{s}
 	e.LinkMaster = s.linkMaster
+	e.LinkImport = s.linkImport
 	return s, nil
 }
 

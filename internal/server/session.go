@@ -67,6 +67,7 @@ func (s *session) run(buf []byte) (n int) {
 	if s.cl.Origin == engine.OriginMaster {
 		s.srv.eng.SettleApplied()
 	}
+	s.srv.eng.EndPrefetch()
 	s.running = false
 	return n
 }
@@ -145,7 +146,7 @@ func protocolError(err error) *resp.ProtocolError {
 // held reports whether input must be kept and not run.
 func (s *session) held() bool {
 	return s.cl.Postponed() || s.cl.Waits() ||
-		s.cl.Origin == engine.OriginMaster && s.srv.eng.InScript()
+		s.cl.Origin.Feeds() && s.srv.eng.InScript()
 }
 
 // free panics in a checked build if the input must not be changed now.
@@ -262,7 +263,11 @@ func (s *session) checkInput() {
 		s.srv.eng.CheckMasterInput(s.cl, int64(len(s.in)+s.parser.Memory()), s.held())
 		return
 	}
-	if int64(len(s.in))+s.cl.QueuedBytes() <= s.srv.eng.Cfg.QueryBufLimit {
+	limit := s.srv.eng.Cfg.QueryBufLimit
+	if s.cl.Origin == engine.OriginImport {
+		limit = s.srv.eng.MasterInputLimit()
+	}
+	if int64(len(s.in))+s.cl.QueuedBytes() <= limit {
 		return
 	}
 	head := resp.AppendQuoted(nil, s.in[:min(len(s.in), 64)])

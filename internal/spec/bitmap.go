@@ -106,7 +106,7 @@ var bitmapCommands = []*Command{
 }
 
 // bitfieldKeys returns how BITFIELD uses its key: it only reads it if every operation is a GET.
-func bitfieldKeys(argv [][]byte) ([]KeyRef, error) {
+func bitfieldKeys(refs []KeyRef, argv [][]byte) ([]KeyRef, error) {
 	for i := 2; i < len(argv); i++ {
 		switch left := len(argv) - i - 1; {
 		case is(argv[i], "GET") && left >= 2:
@@ -114,8 +114,8 @@ func bitfieldKeys(argv [][]byte) ([]KeyRef, error) {
 		case is(argv[i], "OVERFLOW") && left >= 1:
 			i++
 		default:
-			return []KeyRef{{Pos: 1, Access: RW | AccessFlag | Update}}, nil
+			return append(refs, KeyRef{Pos: 1, Access: RW | AccessFlag | Update}), nil
 		}
 	}
-	return []KeyRef{{Pos: 1, Access: RO | AccessFlag}}, nil
+	return append(refs, KeyRef{Pos: 1, Access: RO | AccessFlag}), nil
 }

@@ -24,6 +24,7 @@ const (
 	GroupStream       Group = "stream"
 	GroupBitmap       Group = "bitmap"
 	GroupModule       Group = "module"
+	GroupSentinel     Group = "sentinel"
 )
 
 // categories are the ACL categories, in the order of COMMAND INFO.

@@ -80,6 +80,12 @@ var clusterCommands = []*Command{
 					OneOf("flush-type", Tok("async"), Tok("sync")).Opt()},
 			},
 			{
+				Name: "syncslots", Arity: -3, Flags: Admin | Stale | NoAsyncLoading,
+				Since:   "9.0.0",
+				Summary: "Sends the keys of slots to another node. Nodes use it.",
+				Args:    []Arg{Str("message"), Str("arg").Many().Opt()},
+			},
+			{
 				Name: "slot-stats", Arity: -4, Flags: Loading | Stale, Since: "8.2.0",
 				Summary:    "Returns statistics of slots that the node's shard owns.",
 				Complexity: "O(N) in the number of slots, O(N log N) with ORDERBY",
@@ -149,9 +155,56 @@ var clusterCommands = []*Command{
 				},
 			},
 			{
+				Name: "migrateslots", Arity: -4, Flags: topologyFlags, Since: "9.0.0",
+				Summary:    "Moves slots of this node to others, with their keys.",
+				Complexity: "O(N) in the number of slots",
+				Args: []Arg{Block("migration-group",
+					Tok("slotsrange-token").Tokened("SLOTSRANGE"),
+					Block("range", Int("start-slot"), Int("end-slot")).Many(),
+					Tok("node-token").Tokened("NODE"), Str("node-id")).Many()},
+			},
+			{
+				Name: "getslotmigrations", Arity: 2, Flags: Admin | Stale | NoAsyncLoading,
+				Since:      "9.0.0",
+				Summary:    "Returns the moves of slots from and to this node, the newest first.",
+				Complexity: "O(N) in the number of moves",
+			},
+			{
+				Name: "cancelslotmigrations", Arity: 2, Flags: topologyFlags, Since: "9.0.0",
+				Summary:    "Ends all moves of slots from this node.",
+				Complexity: "O(N) in the number of moves that are ended",
+			},
+			{
+				Name: "migration", Arity: -4, Flags: topologyFlags, Since: "8.4.0",
+				Summary:    "Moves slots to this node with their keys, and tells how far that is.",
+				Complexity: "O(N) in the number of slots",
+				Args: []Arg{OneOf("subcommand",
+					Block("import", Int("start-slot"), Int("end-slot")).Tokened("IMPORT").Many(),
+					OneOf("cancel", Str("task-id").Tokened("ID"), Tok("all")).Tokened("CANCEL"),
+					OneOf("status", Str("task-id").Tokened("ID").Opt(), Tok("all").Opt()).
+						Tokened("STATUS"),
+				)},
+			},
+			{
 				Name: "failover", Arity: -2, Flags: topologyFlags, Since: "3.0.0",
 				Summary: "Promotes a replica to the master of its shard.",
 				Args:    []Arg{OneOf("options", Tok("force"), Tok("takeover")).Opt()},
+			},
+			{
+				Name: "follow", Arity: -4, Flags: Admin | NoScript | Stale | NoAsyncLoading,
+				Since: "8.8.0",
+				Summary: "Copies a shard of another cluster from its master, or with NO ONE ends" +
+					" that.",
+				Args: []Arg{OneOf("args",
+					Block("host-port", Str("host"), Int("port"),
+						Block("slotsrange", Int("start-slot"), Int("end-slot")).Many().
+							Tokened("SLOTSRANGE"),
+						Tok("tls").Opt(),
+						OneOf("authentication", Str("password").Tokened("AUTH"),
+							Block("auth2", Str("username"), Str("password")).
+								Tokened("AUTH2")).Opt()),
+					Block("no-one", Tok("no"), Tok("one")),
+				)},
 			},
 			{
 				Name: "forget", Arity: 3, Flags: topologyFlags, Since: "3.0.0",

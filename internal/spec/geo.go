@@ -195,9 +195,9 @@ var geoCommands = []*Command{
 // geoRadiusKeys returns a function that finds the keys of GEORADIUS: the source, and the arguments
 // of STORE and STOREDIST, which it looks for from index options on. The command writes to the last
 // of them, but the user needs the rights for all.
-func geoRadiusKeys(options int) func(argv [][]byte) ([]KeyRef, error) {
-	return func(argv [][]byte) ([]KeyRef, error) {
-		refs := []KeyRef{{Pos: 1, Access: RO | AccessFlag}}
+func geoRadiusKeys(options int) func(refs []KeyRef, argv [][]byte) ([]KeyRef, error) {
+	return func(refs []KeyRef, argv [][]byte) ([]KeyRef, error) {
+		refs = append(refs, KeyRef{Pos: 1, Access: RO | AccessFlag})
 		for i := options; i+1 < len(argv); i++ {
 			switch {
 			case is(argv[i], "COUNT"):

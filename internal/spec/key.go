@@ -198,8 +198,7 @@ var ErrBadKeys = errors.New("arguments do not say where the keys are")
 // COMMAND GETKEYS, cluster routing, ACL and tracking all use KeyRefs. Nothing else finds keys.
 func (c *Command) KeyRefs(dst []KeyRef, argv [][]byte) ([]KeyRef, error) {
 	if c.KeysFn != nil {
-		refs, err := c.KeysFn(argv)
-		return append(dst, refs...), err
+		return c.KeysFn(dst, argv)
 	}
 	n := len(dst)
 	for i := range c.Keys {

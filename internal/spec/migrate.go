@@ -42,7 +42,7 @@ var migrateCommands = []*Command{
 }
 
 // migrateKeys finds MIGRATE's keys: a single one, or those after KEYS.
-func migrateKeys(argv [][]byte) ([]KeyRef, error) {
+func migrateKeys(refs []KeyRef, argv [][]byte) ([]KeyRef, error) {
 	first, end := 3, 4
 	for i := 6; i < len(argv); i++ {
 		switch a := argv[i]; {
@@ -52,12 +52,11 @@ func migrateKeys(argv [][]byte) ([]KeyRef, error) {
 			i += 2
 		case is(a, "KEYS"):
 			if len(argv[3]) > 0 {
-				return nil, ErrBadKeys
+				return refs, ErrBadKeys
 			}
 			first, end, i = i+1, len(argv), len(argv)
 		}
 	}
-	var refs []KeyRef
 	for i := first; i < end; i++ {
 		refs = append(refs, KeyRef{Pos: i, Access: RW | AccessFlag | Delete})
 	}

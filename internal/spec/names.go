@@ -222,3 +222,13 @@ func (n *names) Rename(from, to string) error {
 	n.byName[to] = c
 	return nil
 }
+
+// leaveOut takes a command away, under whatever name.
+func (n *names) leaveOut(c *Command) {
+	same := func(o *Command) bool { return o == c }
+	isIt := func(_ string, o *Command) bool { return o == c }
+	maps.DeleteFunc(n.byName, isIt)
+	maps.DeleteFunc(n.former, isIt)
+	n.list = slices.DeleteFunc(n.list, same)
+	n.indexShort()
+}

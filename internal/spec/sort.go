@@ -55,8 +55,8 @@ var sortCommands = []*Command{
 }
 
 // sortKeys finds the key that is sorted and the key of the last STORE.
-func sortKeys(argv [][]byte) ([]KeyRef, error) {
-	refs := []KeyRef{{Pos: 1, Access: RO | AccessFlag}}
+func sortKeys(refs []KeyRef, argv [][]byte) ([]KeyRef, error) {
+	refs = append(refs, KeyRef{Pos: 1, Access: RO | AccessFlag})
 	store := 0
 	for i := 2; i < len(argv); i++ {
 		switch {
@@ -76,6 +76,6 @@ func sortKeys(argv [][]byte) ([]KeyRef, error) {
 }
 
 // sortROKeys finds the key that is sorted.
-func sortROKeys([][]byte) ([]KeyRef, error) {
-	return []KeyRef{{Pos: 1, Access: RO | AccessFlag}}, nil
+func sortROKeys(refs []KeyRef, _ [][]byte) ([]KeyRef, error) {
+	return append(refs, KeyRef{Pos: 1, Access: RO | AccessFlag}), nil
 }

@@ -27,8 +27,8 @@ type Command struct {
 	Channels  Channels   // The arguments that are channels of pub/sub.
 	Databases Databases  // The databases that it reaches.
 	Keys      []KeySpec
-	// KeysFn finds the keys where the specs alone cannot. It is nil elsewhere.
-	KeysFn func(argv [][]byte) ([]KeyRef, error)
+	// KeysFn appends to refs the keys where the specs alone cannot tell them. It is nil elsewhere.
+	KeysFn func(refs []KeyRef, argv [][]byte) ([]KeyRef, error)
 	Sub    []*Command
 
 	Group           Group
@@ -52,6 +52,7 @@ type derived struct {
 	copies   bool // See CopiesValues.
 	quick    bool // See QuickWrite.
 	data     bool // It reads, changes or names what is in a database.
+	unnamed  bool // See WritesUnnamed.
 	parent   *Command
 	subs     map[string]*Command
 	fullName string
@@ -114,7 +115,11 @@ func (c *Command) FirstKey() int { return c.firstKey }
 // OnlyKey returns the index in argv of the key if every call has exactly one, always there. Else it
 // returns 0.
 func (c *Command) OnlyKey() int {
-	if c.KeysFn != nil || len(c.Keys) != 1 || !c.Keys[0].fixed() || c.Keys[0].Find.LastKey != 0 {
+	if len(c.Keys) != 1 || !c.Keys[0].fixed() || c.Keys[0].Find.LastKey != 0 {
+		return 0
+	}
+	// The arguments of SET and its kin only say how the key is used.
+	if c.KeysFn != nil && c.Keys[0].Access&VariableFlags == 0 {
 		return 0
 	}
 	return c.Keys[0].Begin.Index
@@ -131,6 +136,10 @@ func (c *Command) CopiesValues() bool { return c.copies }
 
 // QuickWrite reports whether the command writes, and takes next to no time if it has few arguments.
 func (c *Command) QuickWrite() bool { return c.quick }
+
+// WritesUnnamed reports whether the command changes keys that its arguments do not name, as
+// FLUSHALL does. What scripts do is not meant.
+func (c *Command) WritesUnnamed() bool { return c.unnamed }
 
 // HasKeys reports whether the command can have key arguments. Names that are only routed like keys
 // do not count.

@@ -258,7 +258,7 @@ var stringCommands = []*Command{
 }
 
 // setKeys returns how SET uses its key: it reads it only with GET or to compare the value.
-func setKeys(argv [][]byte) ([]KeyRef, error) {
+func setKeys(refs []KeyRef, argv [][]byte) ([]KeyRef, error) {
 	access := OW | Update
 	for _, arg := range argv[min(3, len(argv)):] {
 		for _, option := range []string{"GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"} {
@@ -267,5 +267,5 @@ func setKeys(argv [][]byte) ([]KeyRef, error) {
 			}
 		}
 	}
-	return []KeyRef{{Pos: 1, Access: access}}, nil
+	return append(refs, KeyRef{Pos: 1, Access: access}), nil
 }

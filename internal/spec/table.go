@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -114,6 +115,7 @@ func (c *Command) derive() {
 	c.data = c.HasKeys() || slices.ContainsFunc(c.cats, func(name string) bool {
 		return name == "keyspace" || name == "read" || name == "write"
 	})
+	c.unnamed = c.Is(Write) && !c.HasKeys() && slices.Contains(c.cats, "keyspace")
 }
 
 // check panics if the entry is incomplete or contradicts itself.
@@ -136,6 +138,22 @@ func checkArgs(args []Arg, specs int, bad func(bool, string)) {
 		bad(a.Type != ArgKey || a.KeySpec < specs, "argument "+a.Name+": key spec out of range")
 		checkArgs(a.Args, specs, bad)
 	}
+}
+
+// LeaveOut makes the table one that does not have a command, nor its subcommands. Their IDs and
+// entries stay. It does nothing if the table does not have it.
+func (t *Table) LeaveOut(name string) {
+	c := t.byFullName[name]
+	if c == nil {
+		return
+	}
+	gone := func(o *Command) bool { return o == c || o.parent == c }
+	t.byFullName, t.byCategory = maps.Clone(t.byFullName), maps.Clone(t.byCategory)
+	maps.DeleteFunc(t.byFullName, func(_ string, o *Command) bool { return gone(o) })
+	for category, cmds := range t.byCategory {
+		t.byCategory[category] = slices.DeleteFunc(slices.Clone(cmds), gone)
+	}
+	t.leaveOut(c)
 }
 
 // All returns the commands and subcommands, by ID.

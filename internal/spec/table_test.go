@@ -125,3 +125,38 @@ func TestLeadingKeys(t *testing.T) {
 		require.Len(t, New().Top(argv[0]).LeadingKeys(argv), 9, call)
 	}
 }
+
+// TestOnlyKey compares OnlyKey with KeyRefs, for calls that have options of many commands.
+func TestOnlyKey(t *testing.T) {
+	words := []string{"key", "1", "get", "set", "overflow", "ifeq", "nx", "store", "limit", "keys"}
+	r := testseed.Rand(t)
+	for _, c := range New().All() {
+		for range 300 {
+			argv := [][]byte{[]byte(c.Name)}
+			for range r.IntN(12) {
+				argv = append(argv, []byte(words[r.IntN(len(words))]))
+			}
+			if at := c.OnlyKey(); at > 0 && c.AcceptsArgs(len(argv)) {
+				refs, err := c.KeyRefs(nil, argv)
+				require.NoError(t, err, "%q", argv)
+				require.Len(t, refs, 1, "%q", argv)
+				require.Equal(t, at, refs[0].Pos, "%q", argv)
+			}
+		}
+	}
+	for name, want := range map[string]int{"get": 1, "set": 1, "bitfield": 1, "sort": 0, "mget": 0,
+		"exec": 0, "xinfo|stream": 2, "georadius": 0, "ping": 0} {
+		require.Equal(t, want, New().Named(name).OnlyKey(), name)
+	}
+}
+
+// TestWritesUnnamed lists the commands that change keys which they do not name.
+func TestWritesUnnamed(t *testing.T) {
+	var names []string
+	for _, c := range New().All() {
+		if c.WritesUnnamed() {
+			names = append(names, c.FullName())
+		}
+	}
+	require.Equal(t, []string{"cluster|flushslot", "flushall", "flushdb", "swapdb"}, names)
+}

@@ -47,18 +47,19 @@ var transactionCommands = []*Command{
 }
 
 // execKeys finds the keys of the conditions. Each is behind the word that begins its condition.
-func execKeys(argv [][]byte) (refs []KeyRef, err error) {
+func execKeys(refs []KeyRef, argv [][]byte) ([]KeyRef, error) {
+	n := len(refs)
 	for i := 1; i < len(argv); {
-		ref, n := KeyRef{Pos: i + 1, Access: RO}, 2
+		ref, words := KeyRef{Pos: i + 1, Access: RO}, 2
 		switch {
 		case is(argv[i], "NX"), is(argv[i], "XX"):
 		case is(argv[i], "IFEQ"), is(argv[i], "IFNE"):
-			ref.Access, n = RO|AccessFlag, 3
+			ref.Access, words = RO|AccessFlag, 3
 		default:
-			return nil, ErrBadKeys
+			return refs[:n], ErrBadKeys
 		}
-		if i += n; i > len(argv) {
-			return nil, ErrBadKeys
+		if i += words; i > len(argv) {
+			return refs[:n], ErrBadKeys
 		}
 		refs = append(refs, ref)
 	}

@@ -29,6 +29,10 @@ type ClusterOptions struct {
 	Timeout time.Duration
 	// Args are added to each server's command line.
 	Args []string
+	// Own returns what is added to the i-th node's command line. It may be nil.
+	Own func(i int) []string
+	// Wrap returns the command that runs the i-th node, as Options.Wrap says. It may be nil.
+	Wrap func(i int, dir string) []string
 	// Tool is a redis-cli that creates the cluster. Without one, commands do.
 	Tool string
 	// Proxied has every node announce ports of proxies, so that Cut can cut the links between
@@ -78,7 +82,7 @@ func StartCluster(dir string, o ClusterOptions) (*Cluster, error) {
 	for i := range c.Nodes {
 		c.Nodes[i] = &Node{source: fmt.Sprintf("127.0.1.%d", i+1)}
 		wait.Go(func() {
-			errs[i] = c.Nodes[i].start(filepath.Join(dir, fmt.Sprintf("node%d", i+1)), &c.Options)
+			errs[i] = c.Nodes[i].start(filepath.Join(dir, fmt.Sprintf("node%d", i+1)), i, &o)
 		})
 	}
 	wait.Wait()
@@ -95,13 +99,14 @@ func StartCluster(dir string, o ClusterOptions) (*Cluster, error) {
 	return c, c.WaitReady()
 }
 
-// start starts a node.
-func (n *Node) start(dir string, o *ClusterOptions) error {
+// start starts the i-th node.
+func (n *Node) start(dir string, i int, o *ClusterOptions) error {
 	port, err := ClusterPort()
 	if err != nil {
 		return err
 	}
 	args := []string{"--port", strconv.Itoa(port), "--cluster-enabled", "yes",
+		"--cluster-port", strconv.Itoa(port + BusOffset), // also where TLS has another port
 		"--cluster-node-timeout", milliseconds(o.Timeout)}
 	if o.Proxied {
 		more, err := n.proxies(port)
@@ -110,12 +115,18 @@ func (n *Node) start(dir string, o *ClusterOptions) error {
 		}
 		args = append(args, more...)
 	}
+	if o.Own != nil {
+		args = append(args, o.Own(i)...)
+	}
 	options, err := o.Kind.Options(dir, append(args, o.Args...)...)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}
 	if err != nil {
 		return err
+	}
+	if o.Wrap != nil {
+		options.Wrap = o.Wrap(i, dir)
 	}
 	if n.Server, err = Start(options); err != nil {
 		return err
@@ -156,6 +167,9 @@ func (n *Node) bus() string {
 	}
 	return strconv.Itoa(n.Port + BusOffset)
 }
+
+// Unwrap has Revive start the node without ClusterOptions.Wrap.
+func (n *Node) Unwrap() { n.opts.Wrap = nil }
 
 // Revive starts a node that has ended once more, in its folder and at its port.
 func (n *Node) Revive() error {
@@ -221,7 +235,7 @@ func (c *Cluster) formByCommands() error {
 	}
 	if err := c.waitEach(members, "knows all nodes", func(n *Node) bool {
 		known, err := n.View()
-		return err == nil && len(known) == len(members) && known.linked()
+		return err == nil && len(known) == len(members) && known.Linked()
 	}); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (c *Cluster) WaitReady() error {
 			return false
 		}
 		view, err := n.View()
-		return err == nil && view.linked() && c.followed(n, view) && c.offered(n)
+		return err == nil && view.Linked() && c.followed(n, view) && c.offered(n)
 	})
 }
 

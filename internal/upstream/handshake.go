@@ -46,7 +46,10 @@ type Answer struct {
 	ID     string // of the history; "" after Continue if it is the one that was asked for
 	Client string // after Channel: the number of this connection at the master
 	Offset int64  // of the RDB file
-	Term   uint64 // of the shard, as the master knows it, if Hello has Peer
+	// Term is that of the shard, as the master knows it, and Begin the offset of the stream at
+	// which it began, if Hello has Peer.
+	Term  uint64
+	Begin int64
 }
 
 // ErrLater reports a master that cannot synchronize now, but will.
@@ -77,40 +80,39 @@ func (c *Conn) Handshake(h Hello, log *logging.Logger) (Answer, error) {
 		return Answer{}, err
 	}
 	var term uint64
+	var begin int64
 	if h.Peer != "" {
-		if term, err = c.meetPeer(h.Peer); err != nil {
+		if term, begin, err = c.meetPeer(h.Peer); err != nil {
 			return Answer{}, err
 		}
 	}
 	a, err := c.psync(h, log)
-	a.Term = term
+	a.Term, a.Begin = term, begin
 	return a, err
 }
 
 // meetPeer tells the master which node of its cluster this is. It returns the term of the shard
-// that the master knows, or why there can be no stream, such as ErrPeer.
-func (c *Conn) meetPeer(peer string) (term uint64, err error) {
+// that the master knows and where that began, or why there can be no stream, such as ErrPeer.
+func (c *Conn) meetPeer(peer string) (term uint64, begin int64, err error) {
 	if err := c.send([]string{"REPLCONF", "cluster-peer", peer}); err != nil {
-		return 0, fmt.Errorf("Sending command to master in replication handshake: %w", err)
+		return 0, 0, fmt.Errorf("Sending command to master in replication handshake: %w", err)
 	}
 	line, err := c.line()
 	if err != nil {
-		return 0, fmt.Errorf("Reading from master in replication handshake: %w", err)
+		return 0, 0, fmt.Errorf("Reading from master in replication handshake: %w", err)
 	}
-	if text, ok := strings.CutPrefix(line, "+TERM "); ok {
-		if term, err = strconv.ParseUint(text, 10, 64); err == nil {
-			return term, nil
-		}
+	if n, _ := fmt.Sscanf(line, "+TERM %d %d", &term, &begin); n == 2 {
+		return term, begin, nil
 	}
 	switch {
 	case hasPrefix(line, "-TRYAGAIN"):
-		return 0, fmt.Errorf("The master of the shard refuses this node: %s (%w)", show(line),
+		return 0, 0, fmt.Errorf("The master of the shard refuses this node: %s (%w)", show(line),
 			ErrPeer)
 	case line[0] == '-':
-		return 0, fmt.Errorf("The server at the address of the shard's master is not of this "+
+		return 0, 0, fmt.Errorf("The server at the address of the shard's master is not of this "+
 			"cluster: %s", show(line))
 	}
-	return 0, fmt.Errorf("Unexpected reply to REPLCONF cluster-peer from master: %s", show(line))
+	return 0, 0, fmt.Errorf("Unexpected reply to REPLCONF cluster-peer from master: %s", show(line))
 }
 
 func hasPrefix(line string, prefixes ...string) bool {

@@ -31,6 +31,7 @@ type inbox struct {
 	peer    Peer
 	created time.Time
 	bytes   atomic.Uint64
+	heard   atomic.Int64  // unix ns of the last message, 0: none has come
 	queues  queues        // of answers
 	before  *inbox        // the node's link before this one, nil if there was none
 	ended   chan struct{} // closed when nothing more is received from it
@@ -155,7 +156,7 @@ func (b *Bus) serve(s *stranger) {
 		<-in.before.ended // or what it still delivers would come after what is newer
 		in.before = nil
 	}
-	_ = b.read(in.peer, conn, &in.bytes)
+	_ = b.read(in.peer, conn, &in.bytes, &in.heard)
 }
 
 // enter makes a stranger an incoming link, the only one of its caller: that would not open another

@@ -91,11 +91,12 @@ type Bus struct {
 	running sync.WaitGroup
 	quiet   quiet
 
-	secret  atomic.Pointer[[]byte]
-	timeout atomic.Int64 // ns
-	queue   atomic.Int64 // bytes that may wait for a peer
-	message atomic.Int64 // bytes of the longest bulk message
-	stats   counters
+	secret   atomic.Pointer[[]byte]
+	verified atomic.Bool
+	timeout  atomic.Int64 // ns
+	queue    atomic.Int64 // bytes that may wait for a peer
+	message  atomic.Int64 // bytes of the longest bulk message
+	stats    counters
 
 	mu        sync.Mutex
 	self      string           // this node's id
@@ -130,6 +131,7 @@ func New(self string, o Options) *Bus {
 	b.quiet.log = o.Log
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.SetSecret("")
+	b.SetVerified(o.Verified)
 	b.SetTimeout(o.Timeout)
 	b.SetQueueLimit(0)
 	b.SetMessageLimit(0)
@@ -141,6 +143,9 @@ func (b *Bus) SetSecret(secret string) {
 	key := []byte(secret)
 	b.secret.Store(&key)
 }
+
+// SetVerified changes Options.Verified, for links that open from now on.
+func (b *Bus) SetVerified(on bool) { b.verified.Store(on) }
 
 // SetTimeout changes the node timeout.
 func (b *Bus) SetTimeout(d time.Duration) { b.timeout.Store(int64(d)) }
@@ -170,7 +175,7 @@ func (b *Bus) patience() time.Duration {
 }
 
 // alone reports whether only loopback addresses may be talked to.
-func (b *Bus) alone() bool { return !b.o.Verified && len(*b.secret.Load()) == 0 }
+func (b *Bus) alone() bool { return !b.verified.Load() && len(*b.secret.Load()) == 0 }
 
 // SetSelf changes this node's id. All links are closed, all queues are emptied: what was said as
 // another node does not count any more.

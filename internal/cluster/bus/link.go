@@ -10,7 +10,7 @@ import (
 )
 
 // read delivers the messages of a link until it breaks.
-func (b *Bus) read(from Peer, conn net.Conn, bytes *atomic.Uint64) error {
+func (b *Bus) read(from Peer, conn net.Conn, bytes *atomic.Uint64, heard *atomic.Int64) error {
 	a := &assembler{r: bufio.NewReader(countReader{conn, bytes, &b.stats}), limit: b.limitOf}
 	for {
 		kind, payload, err := a.next()
@@ -23,6 +23,7 @@ func (b *Bus) read(from Peer, conn net.Conn, bytes *atomic.Uint64) error {
 			return err
 		}
 		b.stats.received[kind].Add(1)
+		heard.Store(time.Now().UnixNano())
 		b.o.Receive(from, kind, payload)
 	}
 }

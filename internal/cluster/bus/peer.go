@@ -27,6 +27,7 @@ type peer struct {
 	created time.Time
 	serial  int // counts restarts
 	bytes   atomic.Uint64
+	heard   atomic.Int64 // as inbox.heard
 }
 
 func newPeer(b *Bus, node, addr string) *peer {
@@ -69,7 +70,7 @@ func (p *peer) link() (l Link, ok bool) {
 	}
 	n := p.queues.queued()
 	return Link{Outgoing: true, Addr: p.addr, Created: p.created, Queued: n,
-		Allocated: n + writeBuffer, Bytes: p.bytes.Load()}, true
+		Allocated: n + writeBuffer, Bytes: p.bytes.Load(), Heard: p.heard.Load()}, true
 }
 
 // run keeps the link until the peer is stopped.
@@ -101,15 +102,28 @@ const visitIdle = 30 * time.Second
 
 // visit keeps the link to an address while there is something to send.
 func (p *peer) visit() {
+	b := p.bus
+	defer func() { // however it ends: a dead visit would take all that is for the address
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		p.forget()
+	}()
 	for p.ctx.Err() == nil {
 		p.complain(p.session())
-		p.bus.mu.Lock()
-		if p.queues.queued() == 0 || p.ctx.Err() != nil {
-			delete(p.bus.visits, p.addr)
-			p.stop()
+		b.mu.Lock()
+		if p.queues.queued() == 0 {
+			p.forget()
 		}
-		p.bus.mu.Unlock()
+		b.mu.Unlock()
 	}
+}
+
+// forget ends a visit. The bus is locked.
+func (p *peer) forget() {
+	if p.bus.visits[p.addr] == p {
+		delete(p.bus.visits, p.addr)
+	}
+	p.stop()
 }
 
 // complain logs why there is no link, if that does not happen every day.
@@ -169,7 +183,7 @@ func (p *peer) session() error {
 		defer crash.Guard("answers of another node")()
 		defer close(ended)
 		_ = b.read(Peer{them.node, p.addr, localHost(conn), min(them.protocol, Protocol)}, conn,
-			nil)
+			nil, &p.heard)
 	})
 	idle := time.Duration(0)
 	if p.node == "" {
@@ -187,7 +201,8 @@ func (p *peer) opened(conn net.Conn, serial int) bool {
 	}
 	p.conn, p.created = conn, time.Now()
 	p.bytes.Store(0)
-	p.queues.rewind()
+	p.heard.Store(0)
+	p.bus.stats.dropped.Add(p.queues.rewind())
 	return true
 }
 

@@ -58,27 +58,43 @@ func (q *queues) next() (h header, part []byte, ok bool) {
 		l.sent += len(part)
 		h = header{len(part), m.kind, l.sent < len(m.payload)}
 		if !h.more {
-			l.list[l.head] = message{}
-			l.head++
-			l.size -= m.cost()
-			l.sent = 0
-			if l.head == len(l.list) {
-				l.list, l.head = l.list[:0], 0
-			} else if l.head > 1024 && l.head > len(l.list)/2 {
-				l.list, l.head = append(l.list[:0], l.list[l.head:]...), 0
-			}
+			q.shift(i)
 		}
 		return h, part, true
 	}
 	return h, nil, false
 }
 
-// rewind begins again with messages that were sent in part: the link has broken.
-func (q *queues) rewind() {
+// rewind begins again with messages that were sent in part: the link has broken. One of the bulk
+// lane is dropped: if the other side closes the link because it takes none that is as long, it
+// would do so again. It returns how many messages were dropped.
+func (q *queues) rewind() (dropped uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i := range q.lanes {
-		q.lanes[i].sent = 0
+		if l := &q.lanes[i]; l.sent > 0 {
+			if i == laneOf(Bulk) {
+				q.shift(i)
+				dropped++
+			}
+			l.sent = 0
+		}
+	}
+	return dropped
+}
+
+// shift takes the first message of a lane away.
+func (q *queues) shift(lane int) {
+	l := &q.lanes[lane]
+	m := l.list[l.head]
+	l.list[l.head] = message{}
+	l.head++
+	l.size -= m.cost()
+	l.sent = 0
+	if l.head == len(l.list) {
+		l.list, l.head = l.list[:0], 0
+	} else if l.head > 1024 && l.head > len(l.list)/2 {
+		l.list, l.head = append(l.list[:0], l.list[l.head:]...), 0
 	}
 }
 

@@ -48,6 +48,7 @@ type Link struct {
 	// for them.
 	Allocated, Queued int64
 	Bytes             uint64 // sent on an outgoing link, received on an incoming one
+	Heard             int64  // unix ns of the last message that came on it, 0: none has
 }
 
 // Links returns the open links, in no order.
@@ -62,7 +63,7 @@ func (b *Bus) Links() (list []Link) {
 	}
 	for who, in := range b.incoming {
 		list = append(list, Link{Node: who.node, Addr: in.peer.Addr, Created: in.created,
-			Bytes: in.bytes.Load()})
+			Bytes: in.bytes.Load(), Heard: in.heard.Load()})
 	}
 	return list
 }

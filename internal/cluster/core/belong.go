@@ -2,6 +2,7 @@ package core
 
 import (
 	"slices"
+	"time"
 
 	"godwit/internal/cluster/topology"
 )
@@ -35,7 +36,7 @@ func (n *Node) announced() topology.About {
 	return a
 }
 
-// ask opens a request of the node's own, unless one of the kind is open, or one was refused lately.
+// ask opens a request of the node's own, unless one of the kind is open, or there was one lately.
 func ask[T topology.Action](n *Node, a T) {
 	if n.now < n.askAfter || slices.ContainsFunc(n.requests.open, func(r *request) bool {
 		_, ok := r.op.Do.(T)
@@ -46,8 +47,10 @@ func ask[T topology.Action](n *Node, a T) {
 	r := n.request(topology.Op{Do: a}, nil)
 	r.own = true
 	r.then = func(refusal string) {
+		n.askAfter = n.now + n.timeout()/pingsPerTimeout
 		if refusal != "" {
 			n.askAfter = n.now + n.timeout()
+			n.cfg.Log("The cluster has not taken what this node tells of itself: " + refusal)
 		}
 	}
 }
@@ -57,7 +60,7 @@ func (n *Node) alone() {
 	n.cfg.Log("This node is not a member of the cluster any more, it is alone now")
 	m := meta{Node: n.meta.Node, Boot: n.meta.Boot}
 	leaving := n.leaving
-	n.leaving = nil
+	n.cfg.Timeout = time.Duration(n.timeout())
 	if leaving != nil && leaving.hard {
 		m.Node = topology.NodeID(n.cfg.NewID())
 	}
@@ -65,6 +68,7 @@ func (n *Node) alone() {
 		n.halt(err)
 		return
 	}
+	n.leaving = nil
 	if leaving != nil {
 		n.answer(leaving.done, "")
 	}
@@ -73,8 +77,17 @@ func (n *Node) alone() {
 
 // leaving is a CLUSTER RESET under way.
 type leaving struct {
-	hard bool
-	done func(refusal string)
+	hard  bool
+	done  func(refusal string)
+	until Time
+}
+
+// leftBehind ends a reset of which the node does not hear that it has come true.
+func (n *Node) leftBehind() {
+	if l := n.leaving; l != nil && n.now >= l.until {
+		n.leaving = nil
+		n.answer(l.done, errNoLeader)
+	}
 }
 
 // reset leaves the cluster. A node that is alone, or that was removed, needs nobody for that.
@@ -83,7 +96,7 @@ func (n *Node) reset(hard bool, done func(refusal string)) {
 		n.answer(done, "ERR A reset is under way already")
 		return
 	}
-	n.leaving = &leaving{hard, done}
+	n.leaving = &leaving{hard, done, n.now + meetTimeouts*n.timeout()}
 	if len(n.state.Nodes) <= 1 || n.state.Nodes[n.meta.Node] == nil {
 		n.alone()
 		return

@@ -38,6 +38,8 @@ type Debug struct {
 	EarlyGrant     bool // a grant is proposed before the revocation has been applied
 	IgnoreConfirm  bool // promotions look at no in-sync set
 	ForgetsRestart bool // a start of a node is no entry
+	TrustsUnknown  bool // data of which nobody knows the shard counts as the shard's
+	BlindLease     bool // leases are granted to nodes that have not installed the last revocation
 }
 
 // ErrCorrupt reports saved state that cannot be right. The node must not start.

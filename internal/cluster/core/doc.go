@@ -28,7 +28,9 @@
 // shown that it still leads (raft's ReadIndex). The lease then ends at t0 + D - D/20 of the
 // master's clock, D being half of the node timeout, and counts only once the master has installed
 // the state of the index that the answer names. The leader counts it as ending D after the ping
-// came. A new leader counts every lease as ending D + D/20 after its election.
+// came. A new leader counts every lease as ending D + D/20 after its election. A master that has
+// not reported a state with the last revocation gets none. So an executor that is busy for long
+// costs its own shard the lease, and nobody else more than the time until it is over.
 //
 // # Revoke before grant
 //

@@ -50,6 +50,7 @@ func (n *Node) settle() {
 		n.serveRequests()
 		n.keepInTouch()
 		n.serveMeetings()
+		n.leftBehind()
 		if n.down != nil || !n.raft.HasReady() {
 			break
 		}
@@ -287,6 +288,13 @@ func (n *Node) halt(err error) {
 	}
 	n.lead, n.lease = nil, lease{}
 	n.requests.fail(n, n.downText())
+	for _, m := range n.meetings {
+		n.answer(m.done, n.downText())
+	}
+	if n.leaving != nil {
+		n.answer(n.leaving.done, n.downText())
+	}
+	n.meetings, n.leaving = nil, nil
 }
 
 // downText is the error reply to whoever wants something of a node that is down.

@@ -24,7 +24,8 @@ func (l *leader) duties(n *Node) {
 	if n.now >= l.next || l.seen != n.state {
 		l.next, l.seen = n.now+n.timeout()/ticksPerTimeout, n.state
 		l.tidy(n)
-		duties = []func(*Node){l.members, l.failures, l.shards, l.requests, l.loose}
+		duties = []func(*Node){l.members, l.failures, l.shards, l.requests, l.loose, l.adopt,
+			l.settle}
 	} else if len(l.vacant)+len(l.wishes) > 0 {
 		duties = []func(*Node){l.shards, l.requests}
 	}
@@ -50,6 +51,9 @@ func (l *leader) tidy(n *Node) {
 		}
 	}
 	maps.DeleteFunc(l.vacant, func(id topology.ShardID, _ Time) bool {
+		return n.state.Shards[id] == nil
+	})
+	maps.DeleteFunc(l.alone, func(id topology.ShardID, _ Time) bool {
 		return n.state.Shards[id] == nil
 	})
 	maps.DeleteFunc(l.wishes, func(id topology.ShardID, _ *wish) bool {
@@ -186,13 +190,25 @@ func (l *leader) loose(n *Node) {
 	}
 }
 
+// settle notes that no lease by an earlier, longer node timeout can last any more, so that later
+// leaders need not wait for one. This leader has granted none since it applied the change, and
+// those of former ones are over.
+func (l *leader) settle(n *Node) {
+	if l.timeoutAt != n.state.TimeoutAt || l.timed == 0 {
+		l.timeoutAt, l.timed = n.state.TimeoutAt, n.now
+	}
+	if n.state.Longest > n.state.Timeout && n.now > l.timed+l.grace(n) && l.once(n, "settle") {
+		l.propose(n, topology.Op{Do: topology.Settle{At: l.timeoutAt}})
+	}
+}
+
 // allowed reports whether a node may ask for such an entry. The others are the leader's own.
 func allowed(op topology.Op, from topology.NodeID) bool {
 	if op.By != from || op.Req == 0 {
 		return false
 	}
 	switch a := op.Do.(type) {
-	case topology.Init, topology.SetFailed, topology.Vacate, topology.Promote:
+	case topology.Init, topology.SetFailed, topology.Vacate, topology.Promote, topology.Settle:
 		return false
 	case topology.Leave:
 		return a.Node == from

@@ -192,11 +192,17 @@ func (b *resultBody) read(r *reader)  { b.req, b.refusal = r.uint(), r.text() }
 
 // failoverBody asks for a promotion.
 type failoverBody struct {
-	req  uint64
-	mode FailoverMode
+	req   uint64
+	mode  FailoverMode
+	limit Time // how long it may take, ns
 }
 
-func (b *failoverBody) write(w *writer) { w.uint(b.req); w.uint(uint64(b.mode)) }
+func (b *failoverBody) write(w *writer) {
+	w.uint(b.req)
+	w.uint(uint64(b.mode))
+	w.int(b.limit)
+}
+
 func (b *failoverBody) read(r *reader) {
 	b.req = r.uint()
 	m := r.uint()
@@ -204,6 +210,9 @@ func (b *failoverBody) read(r *reader) {
 		r.fail()
 	}
 	b.mode = FailoverMode(m)
+	if b.limit = r.int(); b.limit < 0 {
+		r.fail()
+	}
 }
 
 // whoBody asks a node who it is. Its sender may be about to admit it.

@@ -21,7 +21,7 @@ func samples() []frame {
 		{kindPong, "c", &pong{1, 2, -3, true, 4, 5}},
 		{kindPropose, "c", &proposeBody{[]byte("{}")}},
 		{kindResult, "c", &resultBody{1, "ERR no"}},
-		{kindFailover, "c", &failoverBody{1, Takeover}},
+		{kindFailover, "c", &failoverBody{1, Takeover, 5}},
 		{kindWho, "c", &whoBody{1}},
 		{kindFacts, "c", &factsBody{1, self}},
 		{kindJoin, "c", &joinBody{2, self}},

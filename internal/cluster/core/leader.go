@@ -33,8 +33,12 @@ type leader struct {
 	tried map[string]Time
 	open  map[topology.NodeID]map[uint64]Time // requests in the log, until when they may be there
 	ajar  map[topology.ShardID]Time           // since when slots are closed for nothing
+	alone map[topology.ShardID]Time           // since when a master has lost all its replicas
 	// joined says when learners were added, by their raft ids.
 	joined map[uint64]Time
+	// timed is when the leader first saw the node timeout that is in force since timeoutAt.
+	timed     Time
+	timeoutAt uint64
 }
 
 // peer is what the leader knows of a node, itself included.
@@ -70,6 +74,7 @@ func newLeader(n *Node) *leader {
 		peers: map[topology.NodeID]*peer{}, wishes: map[topology.ShardID]*wish{},
 		vacant: map[topology.ShardID]Time{}, tried: map[string]Time{},
 		open: map[topology.NodeID]map[uint64]Time{}, ajar: map[topology.ShardID]Time{},
+		alone:  map[topology.ShardID]Time{},
 		joined: map[uint64]Time{}}
 	l.round.waiting = map[topology.NodeID]*ping{}
 	return l
@@ -133,6 +138,9 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	peer := l.peer(from, p.raft)
 	if p.boot < peer.boot || p.boot == peer.boot && p.at < peer.at {
 		return // from an earlier life, or overtaken
+	}
+	if p.boot != peer.boot { // its former life is over, and what that held and had installed
+		peer.applied, peer.leaseEnd = 0, 0
 	}
 	peer.heard, peer.at, peer.boot, peer.local = n.now, p.at, p.boot, p.local
 	peer.applied = max(peer.applied, min(p.applied, n.applied()))
@@ -217,13 +225,22 @@ func (l *leader) answer(n *Node, through passed) {
 	}
 }
 
-// grants reports whether the node that sent the ping gets a lease.
+// grants reports whether the node that sent the ping gets a lease. One whose server does not act by
+// the last revocation yet gets none: if its executor is busy, the lease that it has runs out, and
+// nobody waits for it any longer. The round may have begun before that revocation, so its index
+// does not tell.
 func (l *leader) grants(n *Node, id topology.NodeID, p *ping) bool {
 	if !p.wants || !l.ready(n) || l.revoke > n.applied() {
 		return false
 	}
 	node, sh := n.state.Nodes[id], n.state.ShardOf(id)
-	return node != nil && node.Raft == p.raft && sh.Master == id &&
+	if node == nil || node.Raft != p.raft {
+		return false
+	}
+	if l.peer(id, p.raft).applied < n.state.Revoked && !n.cfg.Debug.BlindLease {
+		return false
+	}
+	return sh.Master == id &&
 		(p.local.Whole || l.forlorn(n, sh, id)) &&
 		(node.Boot == p.boot || n.cfg.Debug.ForgetsRestart)
 }

@@ -75,6 +75,9 @@ const vacantPings Time = 20e6
 
 // ping reports to the leader and asks for a lease.
 func (n *Node) ping() {
+	if !n.told {
+		return
+	}
 	n.lease.asked, n.lease.wanted, n.lease.leader = n.now, n.wantsLease(), n.leader()
 	p := &ping{raft: n.meta.Raft, boot: n.meta.Boot, at: n.now, applied: n.install,
 		wants: n.wantsLease(), local: n.local}

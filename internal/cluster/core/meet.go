@@ -81,9 +81,11 @@ func (n *Node) meeting(req uint64) *meeting {
 // self returns what the node says of itself.
 func (n *Node) self() about {
 	a := about{node: n.meta.Node, about: n.announced(), boot: n.meta.Boot,
-		alone: len(n.state.Nodes) == 1, applied: n.applied()}
+		alone: len(n.state.Nodes) <= 1, applied: n.applied()}
 	if sh := n.state.ShardOf(n.meta.Node); sh != nil {
 		a.shard, a.slots, a.epoch = sh.ID, sh.Slots, sh.Epoch
+	} else { // it joins, and has yet to hear of its cluster
+		a.shard = topology.ShardID(n.cfg.NewID())
 	}
 	return a
 }
@@ -113,7 +115,7 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 		}
 	case known != nil && known.About.Address != b.about.about.Address:
 		n.met(m, errTwin)
-	case cluster == n.meta.Cluster:
+	case cluster == n.meta.Cluster && (known != nil || n.applied() > 0 && b.applied > 0):
 		if known != nil && b.applied >= known.Joined {
 			n.met(m, "")
 		}
@@ -208,13 +210,16 @@ func (n *Node) joined(b *resultBody) {
 // welcomed gives this node's log up for that of a cluster that has admitted it, if that is still
 // wanted.
 func (n *Node) welcomed(from topology.NodeID, cluster string, b *welcomeBody) {
-	if cluster == n.meta.Cluster {
+	// A node that was removed before it had the first state, and is admitted again, has no other
+	// way to learn that.
+	again := cluster == n.meta.Cluster && n.applied() == 0 && b.raft > n.meta.Raft
+	if cluster == n.meta.Cluster && !again {
 		return
 	}
 	self := n.self()
 	lost := self.slots
 	lost.Subtract(&b.slots)
-	if !self.alone || n.offers[cluster] <= n.now || !lost.Empty() {
+	if !again && (!self.alone || n.offers[cluster] <= n.now || !lost.Empty()) {
 		n.out.Messages = append(n.out.Messages, Message{To: from,
 			Data: frame{kindDecline, cluster, &raftIDBody{b.raft}}.encode()})
 		return

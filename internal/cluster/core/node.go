@@ -21,13 +21,15 @@ const (
 )
 
 // Node is one node. Its methods must not be called from more than one goroutine at a time. Time
-// must not run backwards from one call to the next.
+// must not run backwards from one call to the next, and must have been read after there was
+// something to call for: after a frame came, for Receive. Leases rely on that.
 type Node struct {
 	cfg   Config
 	meta  meta
 	now   Time
 	down  error // why it takes part no more
 	local Local // what the server last said
+	told  bool  // it has said something
 
 	raft        *raft.RawNode
 	log         *raft.MemoryStorage // the entries behind the last snapshot
@@ -87,8 +89,10 @@ func (n *Node) Tick(now Time) {
 	}
 }
 
-// Receive takes a frame that came from a node. Of bytes that are no frame it returns an error: the
-// link to whoever sent them should be cut. Frames that come late or twice do no harm.
+// Receive takes a frame that came from a node. If the bytes are no frame it returns an error: the
+// link to whoever sent them should be cut. Frames that come late or twice do no harm. now must have
+// been read after the frame came. An older one may be from before the frame was sent, and the lease
+// that a ping asks for would count as over too early.
 func (n *Node) Receive(now Time, from topology.NodeID, data []byte) error {
 	f, err := decode(data)
 	if err != nil || !n.begin(now) {
@@ -122,8 +126,9 @@ func (n *Node) Installed(now Time, s *topology.State) {
 // SetLocal tells what the server's data is. The runtime calls it before each Installed, with what
 // the server has after it acts by the new state: a promotion relies on it that the offset of a
 // master that was revoked does not grow any more. It calls it some times within a ping interval
-// too, and often while Waits.
-func (n *Node) SetLocal(l Local) { n.local = l }
+// too, and often while Waits. Before the first time the node pings nobody: others would take it
+// that it has no data.
+func (n *Node) SetLocal(l Local) { n.local, n.told = l, true }
 
 // SetAbout tells what the node announces of itself.
 func (n *Node) SetAbout(now Time, a topology.About) {
@@ -141,11 +146,11 @@ func (n *Node) Meet(now Time, at topology.Address, done func(refusal string)) {
 	}
 }
 
-// Failover wants this replica to be promoted. done is called when the leader has taken the wish
-// or refused it; the promotion comes later, or does not.
-func (n *Node) Failover(now Time, mode FailoverMode, done func(refusal string)) {
+// Failover wants this replica to be promoted within a time, in ns. done is called when the leader
+// has taken the wish or refused it; the promotion comes later, or does not.
+func (n *Node) Failover(now Time, mode FailoverMode, limit Time, done func(refusal string)) {
 	if !n.refuse(now, done) {
-		n.failover(mode, done)
+		n.failover(mode, limit, done)
 		n.settle()
 	}
 }

@@ -11,11 +11,8 @@ type wish struct {
 	node  topology.NodeID
 	mode  FailoverMode
 	until Time // then it is given up, and the old master is promoted again
+	limit Time // how long that was from the beginning
 }
-
-// failoverTime bounds how long a graceful failover may keep the clients waiting, in nanoseconds. It
-// is what Redis has; two node timeouts are the bound if they are less.
-const failoverTime Time = 5e9
 
 // Refusals of CLUSTER FAILOVER.
 const (
@@ -31,7 +28,7 @@ func (l *leader) failover(n *Node, from topology.NodeID, b *failoverBody) {
 	if l == nil || !l.ready(n) {
 		return
 	}
-	refusal := l.wish(n, from, b.mode)
+	refusal := l.wish(n, from, b)
 	if from == n.meta.Node {
 		n.requests.finish(n, from, b.req, refusal)
 	} else {
@@ -39,8 +36,8 @@ func (l *leader) failover(n *Node, from topology.NodeID, b *failoverBody) {
 	}
 }
 
-func (l *leader) wish(n *Node, from topology.NodeID, mode FailoverMode) string {
-	sh := n.state.ShardOf(from)
+func (l *leader) wish(n *Node, from topology.NodeID, b *failoverBody) string {
+	sh, mode := n.state.ShardOf(from), b.mode
 	switch {
 	case sh == nil || sh.Master == from:
 		return errOnReplica
@@ -48,12 +45,12 @@ func (l *leader) wish(n *Node, from topology.NodeID, mode FailoverMode) string {
 		return ""
 	case mode == Graceful && (sh.Master == "" || !l.hears(n, sh.Master)):
 		return errMasterDown
-	case !l.hears(n, from) || !l.peers[from].local.Whole:
+	case !l.hears(n, from) || !l.peers[from].local.Whole || !l.related(n, sh, from):
 		return errNoData
 	case mode == Force && sh.Confirm > 0 && !slices.Contains(sh.InSync, from):
 		return errNotInSync
 	}
-	l.wishes[sh.ID] = &wish{from, mode, n.now + min(failoverTime, 2*n.timeout())}
+	l.wishes[sh.ID] = &wish{from, mode, n.now + b.limit, b.limit}
 	return ""
 }
 
@@ -72,7 +69,11 @@ func (l *leader) shards(n *Node) {
 		}
 		delete(l.vacant, id)
 		if (w != nil || l.broken(n, sh)) && l.once(n, "vacate "+string(id)) {
-			l.propose(n, topology.Op{Do: topology.Vacate{Shard: id, Term: sh.Term}})
+			do := topology.Vacate{Shard: id, Term: sh.Term}
+			if w != nil {
+				do.Hold = int64(w.limit / 1e6)
+			}
+			l.propose(n, topology.Op{Do: do})
 		}
 		if n.lead != l || n.down != nil {
 			return
@@ -86,7 +87,7 @@ func (l *leader) shards(n *Node) {
 func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
 	node, p, last := n.state.Nodes[w.node], l.peers[w.node], l.peers[sh.Last]
 	if n.now > w.until || sh.Master == w.node || node == nil || node.Shard != sh.ID ||
-		!l.hears(n, w.node) || !p.local.Whole || p.boot != node.Boot {
+		!l.hears(n, w.node) || !p.local.Whole || !l.related(n, sh, w.node) || p.boot != node.Boot {
 		return false
 	}
 	switch w.mode {
@@ -148,7 +149,8 @@ func (l *leader) promote(n *Node, sh *topology.Shard, w *wish) {
 func (l *leader) forlorn(n *Node, sh *topology.Shard, id topology.NodeID) bool {
 	for _, o := range n.state.Members(sh.ID) {
 		p := l.peers[o]
-		if o != id && (!l.hears(n, o) || p.local.Whole && p.local.Shard == sh.ID) {
+		if o != id && (!l.hears(n, o) || p.local.Whole && (p.local.Shard == sh.ID ||
+			p.local.Shard == "" && o == sh.Last)) {
 			return false
 		}
 	}
@@ -190,13 +192,26 @@ func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any 
 	if node.About.NoFailover && id != sh.Last {
 		return false
 	}
-	if p.local.Shard != sh.ID && p.local.Shard != "" {
-		return false // it has yet to synchronize with a master of this shard
+	if !l.related(n, sh, id) {
+		return false
 	}
 	if sh.Confirm == 0 || any || n.cfg.Debug.IgnoreConfirm {
 		return true
 	}
 	return l.complete(n, sh, id)
+}
+
+// related reports whether the data of a node that is heard is the shard's. Files that do not say
+// where their data is from may be of any shard: the last master's are of this one, and another
+// node's will do only if nobody has better ones.
+func (l *leader) related(n *Node, sh *topology.Shard, id topology.NodeID) bool {
+	switch l.peers[id].local.Shard {
+	case sh.ID:
+		return true
+	case "":
+		return id == sh.Last || n.cfg.Debug.TrustsUnknown || l.forlorn(n, sh, id)
+	}
+	return false // it has yet to synchronize with a master of this shard
 }
 
 // complete reports whether a node has all confirmed writes, by what the log says. One that has

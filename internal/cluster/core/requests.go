@@ -18,6 +18,7 @@ type request struct {
 	req   uint64
 	op    topology.Op
 	mode  FailoverMode         // of a failover, which has no op
+	limit Time                 // likewise
 	done  func(refusal string) // for whoever drives the node
 	then  func(refusal string) // called at once
 	own   bool                 // the node wants it of itself
@@ -53,8 +54,8 @@ func (n *Node) enqueue(r *request) *request {
 }
 
 // failover opens a request to be promoted.
-func (n *Node) failover(mode FailoverMode, done func(refusal string)) {
-	n.enqueue(&request{req: n.number(), mode: mode, done: done})
+func (n *Node) failover(mode FailoverMode, limit Time, done func(refusal string)) {
+	n.enqueue(&request{req: n.number(), mode: mode, limit: limit, done: done})
 }
 
 // serveRequests sends what has to be sent, and gives up what was not answered in time.
@@ -71,11 +72,11 @@ func (n *Node) serveRequests() {
 		r.sent, r.to = n.now, leader
 		switch {
 		case leader == n.meta.Node && r.op.Do == nil:
-			n.lead.failover(n, n.meta.Node, &failoverBody{r.req, r.mode})
+			n.lead.failover(n, n.meta.Node, &failoverBody{r.req, r.mode, r.limit})
 		case leader == n.meta.Node:
 			n.lead.take(n, r.op)
 		case r.op.Do == nil:
-			n.post(leader, kindFailover, &failoverBody{r.req, r.mode})
+			n.post(leader, kindFailover, &failoverBody{r.req, r.mode, r.limit})
 		default:
 			n.post(leader, kindPropose, &proposeBody{r.op.Encode()})
 		}

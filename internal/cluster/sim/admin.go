@@ -11,7 +11,7 @@ import (
 // do runs a request on a machine and waits for its outcome.
 func (w *World) do(h *host, limit time.Duration, ask func(done func(string))) (string, bool) {
 	var result *string
-	h.act(func() { ask(func(refusal string) { result = &refusal }) })
+	h.inbox(func() { ask(func(refusal string) { result = &refusal }) })
 	w.runUntil(limit, func() bool { return result != nil })
 	if result == nil {
 		return "", false
@@ -80,14 +80,24 @@ func (w *World) clients() {
 	w.after(w.between(time.Millisecond, 20*time.Millisecond), func() {
 		h, r := w.any(), w.rng.IntN(ranges)
 		for range w.rng.IntN(4) {
-			h.inbox(func() { h.server.write(r) })
+			h.run(func() { h.server.write(r) })
 		}
 		for _, h := range w.hosts {
 			if h.server.able(r) {
-				h.inbox(func() { h.server.write(r) })
+				h.run(func() { h.server.write(r) })
 			}
 		}
 		w.clients()
+	})
+}
+
+// insist has a client write to a range all the time, wherever it may be served.
+func (w *World) insist(r int) {
+	w.after(int64(Timeout/100), func() {
+		for _, h := range w.hosts {
+			h.run(func() { h.server.write(r) })
+		}
+		w.insist(r)
 	})
 }
 
@@ -101,7 +111,7 @@ func (w *World) admins() {
 			return
 		}
 		if h := w.any(); h.node != nil && !h.stopped {
-			h.act(func() { w.command(h) })
+			h.inbox(func() { w.command(h) })
 		}
 		w.admins()
 	})
@@ -121,7 +131,7 @@ func (w *World) command(h *host) {
 		if mode == core.Takeover && w.opt.Confirm > 0 {
 			mode = core.Force // it may lose writes, that is its purpose
 		}
-		h.node.Failover(now, mode, done)
+		h.node.Failover(now, mode, w.between(Timeout/2, 3*Timeout), done)
 	case 5:
 		name = "meet"
 		h.node.Meet(now, other.about().Address, done)
@@ -165,7 +175,7 @@ func (w *World) action(s *topology.State, h, other *host) topology.Action {
 	for i := 0; i < ranges && w.chance(0.9) && s.Owner(r*rangeSize) == sh; i++ {
 		r = (r + 1) % ranges
 	}
-	switch w.rng.IntN(16) {
+	switch w.rng.IntN(17) {
 	case 0, 1, 2:
 		return topology.Replicate{Node: h.id, Master: other.id}
 	case 3:
@@ -191,6 +201,8 @@ func (w *World) action(s *topology.State, h, other *host) topology.Action {
 		if from := s.Owner(r * rangeSize); from != nil && sh != nil {
 			return topology.Begin{ID: w.newID(), Slots: rangeOf(r), From: from.ID, To: sh.ID}
 		}
+	case 16:
+		return topology.SetTimeout{Timeout: []int64{500, 1000, 2000}[w.rng.IntN(3)]}
 	case 13:
 		for _, m := range s.Migrations {
 			if !m.Over() {

@@ -12,6 +12,8 @@ import (
 //   - One owner: at any instant of true time at most one node of a cluster may confirm writes to a
 //     slot.
 //   - Agreement: states of the same index of the same cluster are equal, and obey State.Check.
+//   - Nobody becomes a shard's master with the data of another one while a node has the
+//     shard's.
 //   - No confirmed write is lost: with Confirm, a node that becomes able to confirm has all writes
 //     that were confirmed before, unless at some time no node that the log calls complete was
 //     alive.
@@ -23,6 +25,7 @@ type checker struct {
 	by     [ranges]*host              // who has confirmed the last write
 	// confirmed are the writes that must not be lost.
 	confirmed map[rangeKey][]uint32
+	heirs     map[topology.ShardID]reign // the last master of each shard
 }
 
 type stateKey struct {
@@ -45,6 +48,7 @@ type reign struct {
 func (c *checker) init(w *World) {
 	c.w, c.states = w, map[stateKey]uint64{}
 	c.newest = map[string]*topology.State{}
+	c.heirs = map[topology.ShardID]reign{}
 	c.confirmed, c.last = map[rangeKey][]uint32{}, map[rangeKey]reign{}
 }
 
@@ -124,7 +128,7 @@ func (c *checker) count(old, s *topology.State) {
 func (c *checker) step() {
 	var now [ranges][]*host
 	for _, h := range c.w.hosts {
-		if h.node == nil || h.server.shard() == nil || h.clock() >= h.node.Lease() {
+		if h.node == nil || h.server.shard() == nil || h.clock() >= h.lease {
 			continue
 		}
 		for r := range ranges {
@@ -175,6 +179,28 @@ func (c *checker) confirm(h *host, sh *topology.Shard, e entry) {
 	}
 	if c.w.opt.Confirm > 0 {
 		c.confirmed[k] = append(c.confirmed[k], e.write)
+	}
+}
+
+// heir looks at the data of a node that is about to be the master of a shard in a new term.
+func (c *checker) heir(h *host, sh *topology.Shard) {
+	before := c.heirs[sh.ID]
+	if sh.Term <= before.term || sh.Boot != h.boot {
+		return
+	}
+	c.heirs[sh.ID] = reign{h, h.life, sh.Term}
+	if before.h == nil || before.h == h || h.server.data.shard == sh.ID {
+		return
+	}
+	for _, o := range c.w.hosts {
+		has := o.server.data
+		if o.node == nil {
+			has = o.server.saved
+		}
+		if o != h && (o.node == nil || o.server.whole) && has.shard == sh.ID &&
+			len(has.log) > 0 && slices.Contains(h.server.state.Members(sh.ID), o.id) {
+			c.w.fail("%v is the master of shard %.4s with other data, %v has that", h, sh.ID, o)
+		}
 	}
 }
 

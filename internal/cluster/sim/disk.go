@@ -2,18 +2,22 @@ package sim
 
 import (
 	"errors"
+	"time"
 
 	"godwit/internal/cluster/core"
 )
 
-// disk is a core.Storage. It is durable once Save has returned. A machine may crash within Save:
-// then the batch is there, or it is not.
+// disk is a core.Storage. It is durable once Save has returned, which takes time. A machine may
+// crash within Save: then the batch is there, or it is not.
 type disk struct {
 	h     *host
 	saved core.Saved
 	full  bool
 	// crash makes the next Save the last one.
 	crash bool
+	took  int64 // by Saves that the loop has yet to wait for
+	// stall is what the next Save takes besides. Until slow all take longer.
+	stall, slow int64
 }
 
 var errFull = errors.New("no space left on device")
@@ -23,6 +27,12 @@ func (d *disk) Load() (core.Saved, error) { return d.saved, nil }
 func (d *disk) Save(b core.Batch) error {
 	if d.full {
 		return errFull
+	}
+	w := d.h.w
+	d.took += w.between(50*time.Microsecond, time.Millisecond) + d.stall
+	d.stall = 0
+	if w.now < d.slow {
+		d.took += w.between(0, Timeout/30)
 	}
 	if d.crash {
 		d.crash = false

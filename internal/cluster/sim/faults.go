@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
+	"godwit/internal/cluster/core"
 	"godwit/internal/cluster/topology"
 )
 
@@ -19,7 +21,7 @@ func (w *World) faults() {
 
 func (w *World) fault() {
 	h := w.any()
-	switch w.rng.IntN(12) {
+	switch w.rng.IntN(20) {
 	case 0, 1:
 		w.note("the network is cut")
 		w.partition()
@@ -54,6 +56,35 @@ func (w *World) fault() {
 		}
 	case 11:
 		w.stopLeader()
+	case 12, 13:
+		w.slowDisk(h)
+	case 14, 15:
+		h.busy(w.between(Timeout/50, 3*Timeout))
+	case 16:
+		w.note("heartbeats are lost")
+		w.net.deaf = w.now + w.between(Timeout/50, Timeout/5)
+	case 17:
+		w.ambushRound(w.rng.IntN(ranges))
+	case 18:
+		w.ambushDisk(w.rng.IntN(ranges))
+	case 19:
+		if w.chance(0.3) {
+			w.ambushData(w.rng.IntN(ranges))
+		}
+	}
+}
+
+// slowDisk makes a disk slow, often that of the leader: for once, or for a while.
+func (w *World) slowDisk(h *host) {
+	if l := w.leader(); l != nil && w.chance(0.5) {
+		h = l
+	}
+	if w.chance(0.7) {
+		h.disk.stall = w.between(Timeout/50, Timeout/2)
+		w.note("the disk of %v stalls for %.0f ms", h, float64(h.disk.stall)/1e6)
+	} else {
+		h.disk.slow = w.now + w.between(Timeout/10, 3*Timeout)
+		w.note("the disk of %v is slow", h)
 	}
 }
 
@@ -118,7 +149,8 @@ func (w *World) heal() {
 	w.calm = true
 	w.net.good()
 	for _, h := range w.hosts {
-		h.disk.full, h.disk.crash = false, false
+		h.disk.full, h.disk.crash, h.disk.stall, h.disk.slow = false, false, 0, 0
+		h.script = 0
 		if h.node != nil && h.node.Down() != nil {
 			h.crash()
 		}
@@ -126,19 +158,19 @@ func (w *World) heal() {
 			h.start()
 		}
 		if h.stopped {
-			h.stopped = false
-			box := h.box
-			h.box = nil
-			for _, do := range box {
-				h.inbox(do)
-			}
+			h.goOn()
 		}
+		h.wake()
 	}
 }
 
 // recovers looks whether the slots are served again within three node timeouts.
 func (w *World) recovers() {
-	if w.runUntil(3*Timeout, w.served) || w.failure != "" {
+	timeout := Timeout
+	for _, s := range w.check.newest {
+		timeout = max(timeout, time.Duration(s.Longest)*time.Millisecond)
+	}
+	if w.runUntil(3*timeout, w.served) || w.failure != "" {
 		return
 	}
 	for _, s := range w.check.newest {
@@ -151,10 +183,45 @@ func (w *World) recovers() {
 			s := h.node.Status()
 			w.note("%v: cluster %.4s raft %d, %s in term %d, follows %s, applied %d, voters %v,"+
 				" lease %d ms, %+v", h, s.Cluster, s.Raft, s.Role, s.Term, w.name(s.Leader),
-				s.Applied, w.nameAll(s.Voters), (h.node.Lease()-h.clock())/1e6, h.server.local())
+				s.Applied, w.nameAll(s.Voters), (h.lease-h.clock())/1e6, h.server.local())
 		}
 	}
 	w.fail("not all slots are served three node timeouts after all faults ended")
+}
+
+// obeys looks whether a replica becomes the master on request, now that all is well.
+func (w *World) obeys() {
+	asked := map[*host]int{}
+	for range 4 {
+		h := w.successor()
+		if h == nil {
+			w.runFor(Timeout)
+			continue
+		}
+		asked[h]++
+		refusal, _ := w.do(h, 3*Timeout, func(done func(string)) {
+			h.node.Failover(h.clock(), core.Graceful, 2*int64(Timeout), done)
+		})
+		w.note("failover on %v: %q", h, refusal)
+		if w.runUntil(3*Timeout, func() bool { return h.server.shard() != nil }) {
+			return
+		}
+	}
+	if h := w.successor(); asked[h] > 1 && w.failure == "" {
+		w.fail("%v is well, and does not become the master on request", h)
+	}
+}
+
+// successor returns a replica that is well, nil if there is none.
+func (w *World) successor() *host {
+	for _, h := range w.hosts {
+		sh := h.node.State().ShardOf(h.id)
+		if l := h.server.local(); sh != nil && sh.Master != h.id && sh.Master != "" && l.Whole &&
+			l.Linked && !sh.Slots.Empty() {
+			return h
+		}
+	}
+	return nil
 }
 
 // served reports whether all slots that have an owner are served, in all clusters.
@@ -167,15 +234,11 @@ func (w *World) served() bool {
 	return true
 }
 
-// lives reports whether a majority of the cluster's nodes are still in it.
+// lives reports whether a node is still in the cluster.
 func (w *World) lives(s *topology.State) bool {
-	n := 0
-	for _, h := range w.hosts {
-		if h.node != nil && h.node.State().Cluster == s.Cluster && s.Nodes[h.id] != nil {
-			n++
-		}
-	}
-	return n > 0
+	return slices.ContainsFunc(w.hosts, func(h *host) bool {
+		return h.node != nil && h.node.State().Cluster == s.Cluster && s.Nodes[h.id] != nil
+	})
 }
 
 // serves reports whether each slot of the cluster that has an owner is served.

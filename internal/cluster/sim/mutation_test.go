@@ -13,28 +13,87 @@ import (
 // 500 seeds.
 func TestBrokenRules(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		debug   core.Debug
-		confirm int
-		first   uint64 // a seed that is known to show it, or was
+		name  string
+		opt   Options // with a seed that is known to show it, or was
+		story func(*World)
 	}{
-		{"the lease never ends", core.Debug{EndlessLease: true}, 0, 2},
-		{"no majority is asked before a lease", core.Debug{NoReadIndex: true}, 0, 104},
-		{"grants do not wait for leases", core.Debug{NoLeaseWait: true}, 0, 42},
-		{"grants do not wait for the revocation", core.Debug{EarlyGrant: true}, 0, 61},
-		{"promotions look at no in-sync set", core.Debug{IgnoreConfirm: true}, 1, 116},
-		{"a start of a node is no entry", core.Debug{ForgetsRestart: true}, 1, 33},
+		{"the lease never ends", Options{Seed: 4, Debug: core.Debug{EndlessLease: true}}, nil},
+		{"no majority is asked before a lease",
+			Options{Seed: 516, Debug: core.Debug{NoReadIndex: true}}, nil},
+		{"grants do not wait for leases",
+			Options{Seed: 63, Debug: core.Debug{NoLeaseWait: true}}, nil},
+		{"grants do not wait for the revocation",
+			Options{Seed: 90, Debug: core.Debug{EarlyGrant: true}}, nil},
+		{"promotions look at no in-sync set",
+			Options{Seed: 471, Confirm: 1, Debug: core.Debug{IgnoreConfirm: true}}, nil},
+		{"a start of a node is no entry",
+			Options{Seed: 61, Confirm: 1, Debug: core.Debug{ForgetsRestart: true}}, nil},
+		{"data of nobody knows which shard is taken",
+			Options{Seed: 4, Confirm: -1, Debug: core.Debug{TrustsUnknown: true}},
+			ambushed((*World).ambushData)},
+		{"leases are granted by a state before the last revocation",
+			Options{Seed: 26, Confirm: -1, Debug: core.Debug{BlindLease: true}},
+			ambushed((*World).ambushRound)},
+		{"messages get a time from before they were sent",
+			Options{Seed: 11, Confirm: -1, StaleClock: true}, ambushed((*World).ambushDisk)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			story := c.story
+			if story == nil {
+				story = (*World).run
+			}
 			failure := ""
-			for s := c.first; s <= c.first+500 && failure == ""; s++ {
-				opt := Options{Seed: s, Confirm: c.confirm, Debug: c.debug}
-				if f := Run(opt).Failure; f != "" && !strings.Contains(f, "not all slots") {
-					t.Logf("seed %d: %s", s, f)
+			for end := c.opt.Seed + 500; c.opt.Seed <= end && failure == ""; c.opt.Seed++ {
+				f := runWorld(c.opt, story).Failure
+				if f != "" && !stuck(f) {
+					t.Logf("seed %d: %s", c.opt.Seed, f)
 					failure = f
 				}
 			}
 			require.NotEmpty(t, failure)
 		})
 	}
+}
+
+// ambushed returns a story in which a healthy cluster falls into an ambush.
+func ambushed(ambush func(*World, int)) func(*World) {
+	return func(w *World) {
+		w.build()
+		if w.failure != "" {
+			return
+		}
+		w.clients()
+		w.runFor(2 * Timeout)
+		ambush(w, 0)
+		w.runFor(3 * Timeout)
+	}
+}
+
+// TestAmbushes wants the same stories to do no harm when no rule is broken.
+func TestAmbushes(t *testing.T) {
+	for s := uint64(1); s <= 5; s++ {
+		opt := Options{Seed: s, Confirm: -1}
+		require.Empty(t, runWorld(opt, ambushed((*World).ambushRound)).Failure, s)
+		require.Empty(t, runWorld(opt, ambushed((*World).ambushDisk)).Failure, s)
+		require.Empty(t, runWorld(opt, ambushed((*World).ambushData)).Failure, s)
+	}
+}
+
+// stuck reports whether a failure says that a cluster does not go on.
+func stuck(failure string) bool {
+	return strings.Contains(failure, "not all slots") || strings.Contains(failure, "on request")
+}
+
+// TestLastingLinks has masters keep the links of replicas when their next term begins. The replicas
+// report the old term then, and do not become masters on request.
+func TestLastingLinks(t *testing.T) {
+	const first = 27 // a seed that is known to show it, or was
+	for s := uint64(first); s <= first+500; s++ {
+		if f := Run(Options{Seed: s, LastingLinks: true}).Failure; f != "" {
+			require.Contains(t, f, "on request")
+			t.Logf("seed %d: %s", s, f)
+			return
+		}
+	}
+	require.Fail(t, "nobody notices")
 }

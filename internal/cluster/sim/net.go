@@ -1,9 +1,12 @@
 package sim
 
 import (
+	"encoding/binary"
 	"time"
 
+	"go.etcd.io/raft/v3/raftpb"
 	"godwit/internal/cluster/topology"
+	"google.golang.org/protobuf/proto"
 )
 
 // network carries messages between machines. Each has its own delay, so they overtake each other.
@@ -14,6 +17,7 @@ type network struct {
 	double   float64
 	min, max time.Duration // of delays
 	slow     float64       // how often a message takes much longer
+	deaf     int64         // until when heartbeats of raft are lost, and nothing else is
 	sent     int           // messages
 	bytes    map[*host]int // of their senders
 }
@@ -28,7 +32,7 @@ func (n *network) init(w *World) {
 
 // good makes the network a healthy one.
 func (n *network) good() {
-	n.loss, n.double, n.slow = 0, 0, 0
+	n.loss, n.double, n.slow, n.deaf = 0, 0, 0, 0
 	n.min, n.max = 200*time.Microsecond, 2*time.Millisecond
 	n.mend()
 }
@@ -49,7 +53,7 @@ func (n *network) mend() {
 	}
 }
 
-// send carries a message: deliver runs on the other machine, perhaps twice or never.
+// send carries a message: deliver runs when it is there, perhaps twice or never.
 func (n *network) send(from, to *host, deliver func()) {
 	w := n.w
 	times := 1
@@ -69,7 +73,7 @@ func (n *network) send(from, to *host, deliver func()) {
 		}
 		w.after(d, func() {
 			if !n.cut[from.index][to.index] {
-				to.inbox(deliver)
+				deliver()
 			}
 		})
 	}
@@ -86,4 +90,25 @@ func (n *network) find(id topology.NodeID, at topology.Address) *host {
 		return n.find("", at)
 	}
 	return nil
+}
+
+// isHeartbeat reports whether a frame holds a heartbeat of raft, or an answer to one. They carry
+// the rounds of ReadIndex too. core's frame.go says what a frame is.
+func isHeartbeat(frame []byte) bool {
+	const raft = 1 // the kind of frames with a message of raft
+	if frame[0] != raft {
+		return false
+	}
+	b := frame[1:]
+	cluster, n := binary.Uvarint(b)
+	b = b[n+int(cluster):]
+	for range 3 { // from, to, length
+		_, n = binary.Uvarint(b)
+		b = b[n:]
+	}
+	m := new(raftpb.Message)
+	if err := proto.Unmarshal(b, m); err != nil {
+		return false
+	}
+	return m.GetType() == raftpb.MsgHeartbeat || m.GetType() == raftpb.MsgHeartbeatResp
 }

@@ -7,25 +7,36 @@ import (
 	"godwit/internal/cluster/topology"
 )
 
-// pull is a replica's request to its master, an acknowledgement at the same time.
+// link is a replica's connection to its master. Its handshake has told the master's term, and where
+// that began; what comes later does not tell it again.
+type link struct {
+	conn  uint64 // 0: there is none
+	to    topology.NodeID
+	term  uint64
+	begin int
+}
+
+// pull is a replica's request to its master, an acknowledgement at the same time. Without a
+// connection it is a handshake.
 type pull struct {
 	from  topology.NodeID
 	life  int
+	conn  uint64
 	shard topology.ShardID
 	term  uint64
 	whole bool
 	n     int
 	uid   uint32
-	data  uint64 // the term of the data
 }
 
 // chunk is the master's answer.
 type chunk struct {
-	term uint64
-	from int // where it begins
-	uid  uint32
-	part []entry
-	full bool // the replica must begin anew
+	hello  link // to a handshake
+	broken bool // there is no such connection any more
+	from   int  // where it begins
+	uid    uint32
+	part   []entry
+	full   bool // the replica must begin anew
 }
 
 // pull asks the master for more.
@@ -35,38 +46,65 @@ func (s *server) pull(sh *topology.Shard) {
 	if to == nil || to == h {
 		return
 	}
+	if s.link.to != sh.Last {
+		s.link = link{}
+	}
 	n, uid := s.data.last()
-	p := pull{h.id, h.life, sh.ID, sh.Term, s.whole, n, uid, s.data.term}
-	h.w.net.send(h, to, func() { to.server.serve(h, p) })
+	p := pull{h.id, h.life, s.link.conn, sh.ID, sh.Term, s.whole, n, uid}
+	h.w.net.send(h, to, func() { to.run(func() { to.server.serve(h, p) }) })
 }
 
-// serve answers a replica. A request of another term is refused: one of both has yet to learn who
-// the master is.
+// serve answers a replica.
 func (s *server) serve(to *host, p pull) {
 	sh := s.source()
-	if sh == nil || sh.ID != p.shard || sh.Term != p.term ||
-		!slices.Contains(s.state.Members(sh.ID), p.from) {
+	if sh == nil || sh.ID != p.shard || !slices.Contains(s.state.Members(sh.ID), p.from) {
 		return
 	}
-	c := chunk{term: sh.Term}
+	var c chunk
+	switch {
+	case p.conn == 0 && p.term > sh.Term:
+		return // it knows a later master
+	case p.conn == 0:
+		c.hello = s.connect(sh, p.from)
+	case s.conns[p.from] != p.conn:
+		c.broken = true
+	default:
+		var ok bool
+		if c, ok = s.feed(sh, p); !ok {
+			return
+		}
+	}
+	s.h.w.net.send(s.h, to, func() { to.run(func() { to.server.take(s.h.id, p, c) }) })
+}
+
+// connect opens a connection to a replica, in the place of the one that it had.
+func (s *server) connect(sh *topology.Shard, from topology.NodeID) link {
+	if s.conns == nil {
+		s.conns = map[topology.NodeID]uint64{}
+	}
+	s.h.w.conns++
+	s.conns[from] = s.h.w.conns
+	return link{s.h.w.conns, s.h.id, sh.Term, s.begin}
+}
+
+// feed returns what the replica gets. It returns false if that must wait.
+func (s *server) feed(sh *topology.Shard, p pull) (c chunk, ok bool) {
 	switch {
 	case p.whole && s.data.extends(p.n, p.uid):
-		if p.data == sh.Term {
-			if a := s.acks[p.from]; a.life < p.life || a.life == p.life && a.n <= p.n {
-				s.acks[p.from] = ack{p.n, s.h.w.now, p.life}
-			}
-			s.confirm()
+		if a := s.acks[p.from]; a.life < p.life || a.life == p.life && a.n <= p.n {
+			s.acks[p.from] = ack{p.n, s.h.w.now, p.life}
 		}
+		s.confirm()
 		c.from, c.uid = p.n, p.uid
 		c.part = slices.Clone(s.data.log[p.n:min(len(s.data.log), p.n+50)])
 	case slices.Contains(s.mustAck(sh), p.from):
 		// It must leave the set before its data goes.
 		delete(s.acks, p.from)
-		return
+		return c, false
 	default:
 		c.full, c.part = true, slices.Clone(s.data.log)
 	}
-	s.h.w.net.send(s.h, to, func() { to.server.take(s.h.id, p, c) })
+	return c, true
 }
 
 // source returns the shard whose replicas the server feeds: that of which it is the master, or was
@@ -89,7 +127,15 @@ func (s *server) take(from topology.NodeID, p pull, c chunk) {
 		return
 	}
 	sh := s.state.ShardOf(s.h.id)
-	if sh == nil || sh.ID != p.shard || sh.Last != from || sh.Term != c.term {
+	if sh == nil || sh.ID != p.shard || sh.Last != from || p.conn != s.link.conn {
+		return
+	}
+	switch {
+	case c.broken:
+		s.link = link{}
+		return
+	case p.conn == 0:
+		s.link = c.hello
 		return
 	}
 	s.linked = s.h.w.now
@@ -99,13 +145,21 @@ func (s *server) take(from topology.NodeID, p pull, c chunk) {
 			return
 		}
 		s.data.log = append(s.data.log, c.part...)
-		s.data.shard, s.data.term = sh.ID, c.term
+		if s.data.shard != sh.ID {
+			s.data.shard, s.data.term = sh.ID, 0
+		}
 	case s.whole:
 		s.whole = false // the old data is gone, the new one comes
 		s.data = data{shard: sh.ID}
+		return
 	case s.h.w.chance(0.3):
 		s.whole = true
-		s.data = data{sh.ID, c.term, c.part}
+		s.data = data{shard: sh.ID, log: c.part}
+	default:
+		return
+	}
+	if len(s.data.log) >= s.link.begin {
+		s.data.term = s.link.term
 	}
 }
 
@@ -132,8 +186,7 @@ func (s *server) migrate(sh *topology.Shard) {
 }
 
 func (s *server) advance(id string, phase topology.Phase) {
-	s.h.node.Propose(s.h.clock(), topology.Op{Do: topology.Advance{ID: id, Phase: phase}},
-		func(string) {})
+	s.h.propose(topology.Op{Do: topology.Advance{ID: id, Phase: phase}}, func(string) {})
 }
 
 // sendSlots sends the data of closed slots to their next owner.
@@ -146,7 +199,9 @@ func (s *server) sendSlots(m *topology.Migration) {
 	}
 	to := s.h.w.net.find(m.Target, topology.Address{})
 	if to != nil {
-		s.h.w.net.send(s.h, to, func() { to.server.importSlots(m.ID, list) })
+		s.h.w.net.send(s.h, to, func() {
+			to.run(func() { to.server.importSlots(m.ID, list) })
+		})
 	}
 }
 

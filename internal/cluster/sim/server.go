@@ -56,6 +56,7 @@ func (d *data) last() (int, uint32) {
 //   - With Confirm it confirms a write when all replicas of the in-sync set have it, both of the
 //     set of the installed state and of those that it has proposed, and when the former has
 //     enough members.
+//   - The links of its replicas are of one term, which their handshake tells.
 //   - It feeds replicas only if it was promoted since it started: a master that has started anew
 //     may lack writes that they have.
 //   - It proposes a replica for the set only when that has all confirmed writes, and drops one
@@ -67,8 +68,10 @@ type server struct {
 	saved data // survives a crash
 	whole bool
 	// As a master:
-	term      uint64          // in which it is the master, 0: it is none
-	own       *topology.Shard // that of the state, then
+	term      uint64                     // in which it is the master, 0: it is none
+	own       *topology.Shard            // that of the state, then
+	begin     int                        // length of the history when that began
+	conns     map[topology.NodeID]uint64 // links of replicas
 	acks      map[topology.NodeID]ack
 	confirmed int // length of the history that is confirmed
 	pending   []pending
@@ -78,6 +81,7 @@ type server struct {
 	closed    map[string]int64 // since when slots of migrations are closed
 	// As a replica:
 	linked int64 // when it last heard of its master
+	link   link
 }
 
 type ack struct {
@@ -114,6 +118,9 @@ func (s *server) crash() {
 	if !s.whole {
 		s.saved = data{shard: s.data.shard}
 	}
+	if s.h.w.chance(0.1) { // the files do not say whose data it is
+		s.saved.shard, s.saved.term = "", 0
+	}
 	s.state, s.term = nil, 0
 }
 
@@ -143,20 +150,29 @@ func (s *server) install(t *topology.State) {
 	case sh == nil || sh.Master != h.id:
 		s.term = 0
 		s.pending = nil
+		if sh == nil || sh.Last != h.id {
+			s.conns = nil
+		}
 	case s.term != sh.Term || s.data.shard != sh.ID:
 		s.master(sh)
 	}
 	if s.term > 0 {
 		s.own = sh
 	}
-	h.node.Installed(h.clock(), t)
+	h.report()
+	h.inbox(func() { h.node.Installed(h.clock(), t) })
 }
 
 // master begins to be the master of a shard.
 func (s *server) master(sh *topology.Shard) {
 	s.h.w.note("%v is the master of term %d with %d writes", s.h, sh.Term, len(s.data.log))
 	s.h.w.stats.Promotions++
+	s.h.w.check.heir(s.h, sh)
 	s.term, s.acks, s.pending = sh.Term, map[topology.NodeID]ack{}, nil
+	s.begin, s.link = len(s.data.log), link{}
+	if !s.h.w.opt.LastingLinks {
+		s.conns = nil
+	}
 	s.proposed, s.imported = map[uint64][]topology.NodeID{}, map[string]int{}
 	s.closed = map[string]int64{}
 	s.data.shard, s.data.term = sh.ID, sh.Term
@@ -178,7 +194,7 @@ func (s *server) able(r int) bool {
 	}
 	sh := s.shard()
 	return sh != nil && sh.Slots.Has(r*rangeSize) && !sh.Closing.Has(r*rangeSize) &&
-		s.h.clock() < s.h.node.Lease()
+		s.h.clock() < s.h.lease
 }
 
 // write is a client's write. It returns false if it was refused.
@@ -256,8 +272,8 @@ func (s *server) loop(life int) {
 		if s.h.life != life || s.h.node == nil {
 			return
 		}
-		if !s.h.stopped {
-			s.h.act(s.work)
+		if s.h.w.now >= s.h.script && !s.h.stopped {
+			s.work()
 		}
 		s.loop(life)
 	})
@@ -270,7 +286,9 @@ func (s *server) work() {
 	if sh := s.shard(); sh != nil {
 		s.confirm()
 		s.tendInSync(sh)
-		s.migrate(sh)
+		if s.state != nil { // else the disk has failed under what was proposed
+			s.migrate(sh)
+		}
 		return
 	}
 	if sh := s.state.ShardOf(s.h.id); sh != nil && sh.Last != s.h.id {
@@ -308,7 +326,7 @@ func (s *server) propose(sh *topology.Shard, list []topology.NodeID) {
 	proposed[k] = list
 	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
 		Confirm: h.w.opt.Confirm, InSync: list, Seen: s.state.Index}}
-	h.node.Propose(h.clock(), op, func(refusal string) {
+	h.propose(op, func(refusal string) {
 		h.w.note("%v: in-sync set %v of term %d: %q", h, h.w.nameAll(list), term, refusal)
 		if refusal == "" || refusal[:3] == "ERR" {
 			delete(proposed, k)
@@ -330,7 +348,7 @@ func (s *server) retry(k uint64, list []topology.NodeID) {
 	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
 		Confirm: h.w.opt.Confirm, InSync: list, Seen: s.state.Index}}
 	term := s.term
-	h.node.Propose(h.clock(), op, func(refusal string) {
+	h.propose(op, func(refusal string) {
 		if refusal == "" {
 			delete(proposed, k)
 			return

@@ -43,6 +43,7 @@ func TestSeeds(t *testing.T) {
 		sum.Moves += r.Stats.Moves
 		sum.Migrations += r.Stats.Migrations
 		sum.Elections += r.Stats.Elections
+		sum.Deaf += r.Stats.Deaf
 	}
 	t.Logf("%+v", sum)
 }

@@ -24,8 +24,14 @@ type Options struct {
 	Confirm int           // min-replicas-to-ack, -1: 0
 	Chaos   time.Duration // how long faults last
 	Debug   core.Debug    // rules to break
-	Verbose bool          // keep the trace
-	Calm    bool          // replicas ask their masters rarely: the cluster alone is measured
+	// LastingLinks breaks a rule: masters keep the links of replicas from one term to the next.
+	LastingLinks bool
+	// StaleClock breaks another one: messages that came while the loop waited for the disk get the
+	// time at which it began to wait.
+	StaleClock bool
+	Verbose    bool // keep the trace
+	Settled    bool // replicas move to no other shard by themselves
+	Calm       bool // replicas ask their masters rarely: the cluster alone is measured
 }
 
 // World is one run.
@@ -41,6 +47,7 @@ type World struct {
 	trace  []string
 	writes uint32 // the last write's number
 	uids   uint32
+	conns  uint64 // the last link's number
 	check  checker
 	// failure ends the run.
 	failure string
@@ -52,6 +59,7 @@ type World struct {
 type Stats struct {
 	Events, Confirmed, Promotions, Crashes int
 	Joins, Moves, Migrations, Elections    int
+	Deaf                                   int // heartbeats that were lost alone
 }
 
 // event is something that happens at a time.
@@ -231,6 +239,9 @@ func (w *World) run() {
 	w.heal()
 	if w.failure == "" {
 		w.recovers()
+	}
+	if w.failure == "" {
+		w.obeys()
 	}
 }
 

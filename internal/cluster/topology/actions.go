@@ -67,7 +67,8 @@ type Replicate struct {
 // Vacate takes the shard from its master. It is a revocation. Migrations of the shard fail.
 type Vacate struct {
 	Shard ShardID `json:"shard"`
-	Term  uint64  `json:"term"` // of the shard, or it is refused
+	Term  uint64  `json:"term"`           // of the shard, or it is refused
+	Hold  int64   `json:"hold,omitempty"` // see Shard.Hold
 }
 
 // Promote makes a node the master of its shard, which has none. Term and epoch rise. It may be the
@@ -146,6 +147,9 @@ type Close struct {
 type Move struct {
 	Slots slot.Set `json:"slots"`
 	To    NodeID   `json:"to"`
+	// Closed says that the owner has closed the slots itself and found no keys in them. If they are
+	// open again, keys may have come: then they are not closed once more.
+	Closed bool `json:"closed,omitempty"`
 }
 
 // Open gives closed slots back to their owner. It may be proposed at any time.

@@ -151,11 +151,11 @@ func (e *entry) finish(i int, at int64) {
 	from := e.editShard(m.From)
 	from.Slots.Subtract(&m.Slots)
 	from.Closing.Subtract(&m.Slots)
-	to := e.editShard(m.To)
-	to.Slots.Union(&m.Slots)
-	e.raise(to)
-	for s := range e.Marks {
+	e.give(m.To, &m.Slots)
+	e.raise(e.editShard(m.To))
+	for s, mark := range e.Marks {
 		if m.Slots.Has(s) {
+			e.keep(mark)
 			delete(e.Marks, s)
 		}
 	}

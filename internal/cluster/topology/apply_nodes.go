@@ -15,7 +15,7 @@ func (a Init) apply(e *entry) string {
 	case a.Epoch > math.MaxInt64:
 		return invalidEpoch(a.Epoch)
 	}
-	if r := a.About.refusal(); r != "" {
+	if r := a.About.Refusal(); r != "" {
 		return r
 	}
 	e.Cluster, e.Epoch, e.NextID = a.Cluster, a.Epoch, 1
@@ -48,7 +48,7 @@ func (a Admit) apply(e *entry) string {
 	case a.Epoch > math.MaxInt64:
 		return invalidEpoch(a.Epoch)
 	}
-	if r := a.About.refusal(); r != "" {
+	if r := a.About.Refusal(); r != "" {
 		return r
 	}
 	if n := e.Nodes[a.Node]; n != nil {
@@ -167,7 +167,7 @@ func (a Tell) apply(e *entry) string {
 	if e.Nodes[a.Node] == nil {
 		return unknownNode(a.Node)
 	}
-	if r := a.About.refusal(); r != "" {
+	if r := a.About.Refusal(); r != "" {
 		return r
 	}
 	e.editNode(a.Node).About = a.About
@@ -238,6 +238,7 @@ func (a Replicate) apply(e *entry) string {
 		e.editNode(id).Shard = master.Shard
 	}
 	e.dropEmpty(old.ID)
+	e.editShard(master.Shard).Replicated = true
 	return ""
 }
 

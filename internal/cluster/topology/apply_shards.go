@@ -19,7 +19,11 @@ func (a Vacate) apply(e *entry) string {
 	if e.current(a.Shard, a.Term) == nil {
 		return errNoMaster
 	}
+	if a.Hold < 0 {
+		return "ERR A time cannot be negative"
+	}
 	e.vacate(a.Shard)
+	e.editShard(a.Shard).Hold = a.Hold
 	return ""
 }
 
@@ -29,7 +33,7 @@ func (e *entry) vacate(id ShardID) {
 	e.endMigrations(func(m *Migration) bool { return m.From == id || m.To == id },
 		"The master of the shard has changed")
 	sh := e.editShard(id)
-	sh.Last, sh.Master, sh.Closing = sh.Master, "", slot.Set{}
+	sh.Last, sh.Master, sh.Hold, sh.Closing = sh.Master, "", 0, slot.Set{}
 }
 
 func (a Promote) apply(e *entry) string {
@@ -47,7 +51,7 @@ func (a Promote) apply(e *entry) string {
 		return "ERR Node " + string(a.Node) + " may lack writes that were acknowledged"
 	}
 	sh = e.editShard(a.Shard)
-	sh.Master, sh.Last, sh.Boot = a.Node, a.Node, n.Boot
+	sh.Master, sh.Last, sh.Boot, sh.Hold = a.Node, a.Node, n.Boot, 0
 	e.setInSync(sh, without(sh.InSync, a.Node))
 	sh.Term++
 	e.Epoch++

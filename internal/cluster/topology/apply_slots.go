@@ -18,7 +18,7 @@ func (a AddSlots) apply(e *entry) string {
 	if busy := a.Slots.Common(&all); !busy.Empty() {
 		return busySlot(first(&busy))
 	}
-	e.editShard(sh.ID).Slots.Union(&a.Slots)
+	e.give(sh.ID, &a.Slots)
 	e.tidyMarks()
 	return ""
 }
@@ -63,6 +63,21 @@ func notMine(slots, mine *slot.Set) string {
 		return ""
 	}
 	return "ERR I'm not the owner of hash slot " + strconv.Itoa(first(&foreign))
+}
+
+// give gives slots that nobody owns to a shard.
+func (e *entry) give(id ShardID, slots *slot.Set) {
+	sh := e.editShard(id)
+	sh.Slots.Union(slots)
+	sh.Kept.Subtract(slots)
+}
+
+// keep notes what a mark leaves behind that is about to go: the shard that imported the slot keeps
+// the keys, unless it has become the owner.
+func (e *entry) keep(m *Mark) {
+	if sh := e.Shards[m.To]; sh != nil && !sh.Slots.Has(m.Slot) {
+		e.editShard(m.To).Kept.Add(m.Slot)
+	}
 }
 
 // take takes slots from the shard that owns them. Their migrations fail.
@@ -142,6 +157,7 @@ func (a Unmark) apply(e *entry) string {
 			m.Migrating = ""
 		}
 		if m.To == sh.ID {
+			e.keep(&m)
 			m.Importing, m.To = "", ""
 		}
 		e.Marks[a.Slot] = &m
@@ -160,6 +176,7 @@ func (e *entry) tidyMarks() {
 			m.Migrating = ""
 		}
 		if e.Shards[m.Importing] == nil || e.Shards[m.To] == nil || owner == e.Shards[m.To] {
+			e.keep(&m)
 			m.Importing, m.To = "", ""
 		}
 		if m.Migrating == "" && m.To == "" {
@@ -219,6 +236,7 @@ func (a Move) apply(e *entry) string {
 	for i, m := range e.Marks {
 		if a.Slots.Has(i) {
 			raise = raise || m.To == to.ID
+			e.keep(m)
 			delete(e.Marks, i)
 		}
 	}
@@ -228,10 +246,9 @@ func (a Move) apply(e *entry) string {
 			raise = true
 		}
 	}
-	to = e.editShard(to.ID)
-	to.Slots.Union(&moved)
+	e.give(to.ID, &moved)
 	if raise {
-		e.raise(to)
+		e.raise(e.editShard(to.ID))
 	}
 	return ""
 }

@@ -37,5 +37,19 @@ func (a SetTimeout) apply(e *entry) string {
 		return "ERR Invalid node timeout"
 	}
 	e.Timeout, e.Longest = a.Timeout, max(e.Longest, a.Timeout)
+	e.TimeoutAt = e.index
+	return ""
+}
+
+// Settle says that the leases by longer timeouts than the one since At are over.
+type Settle struct {
+	At uint64 `json:"at"` // State.TimeoutAt
+}
+
+func (a Settle) apply(e *entry) string {
+	if a.At != e.TimeoutAt {
+		return "ERR The node timeout has changed"
+	}
+	e.Longest = e.Timeout
 	return ""
 }

@@ -78,8 +78,8 @@ func TestRefusals(t *testing.T) {
 			SetMark{Node: nodeID(0), Slot: 0, Migrating: stranger}},
 		{"ERR Target node is not a master",
 			SetMark{Node: nodeID(0), Slot: 0, Migrating: nodeID(3)}},
-		{"ERR Target node is not a master", Move{slots(0, 0), nodeID(3)}},
-		{"ERR Unknown node " + string(stranger), Move{slots(0, 0), stranger}},
+		{"ERR Target node is not a master", Move{Slots: slots(0, 0), To: nodeID(3)}},
+		{"ERR Unknown node " + string(stranger), Move{Slots: slots(0, 0), To: stranger}},
 		{"ERR Invalid or out of range slot",
 			SetMark{Node: nodeID(0), Slot: -1, Migrating: nodeID(1)}},
 		{"ERR Invalid port 65536", Tell{nodeID(0), About{Address: Address{Port: 65536}}}},
@@ -98,7 +98,7 @@ func TestMoveSlot(t *testing.T) {
 	l := newLog(t)
 	l.ok(SetMark{Node: nodeID(1), Slot: 5, Importing: nodeID(0)})
 	l.ok(SetMark{Node: nodeID(0), Slot: 5, Migrating: nodeID(1)})
-	move := Op{Do: Move{slots(5, 5), nodeID(1)}}
+	move := Op{Do: Move{Slots: slots(5, 5), To: nodeID(1)}}
 	l.refused("ERR Slot 5 is not ready to be moved. Try again", move.Do)
 	before := l.Before(move)
 	require.Len(t, before, 1)
@@ -106,6 +106,11 @@ func TestMoveSlot(t *testing.T) {
 	require.Equal(t, l.Index, l.Revoked)
 	require.Empty(t, l.Before(move))
 	require.Equal(t, slots(5, 5), l.Loose(shardID(0)))
+	l.ok(Open{shardID(0), slots(5, 5)})
+	checked := Op{Do: Move{Slots: slots(5, 5), To: nodeID(1), Closed: true}}
+	require.Empty(t, l.Before(checked), "keys may have come since the owner has closed it")
+	l.refused("ERR Slot 5 is not ready to be moved. Try again", checked.Do)
+	l.ok(before[0].Do)
 	epoch := l.Epoch
 	l.ok(move.Do)
 	require.Equal(t, shardID(1), l.Owner(5).ID)
@@ -124,20 +129,22 @@ func TestFailover(t *testing.T) {
 	l.ok(Begin{ID: id("cc", 2), Slots: slots(200, 201), From: shardID(2), To: shardID(0)})
 	l.ok(Advance{ID: id("cc", 2), Phase: Closed})
 	l.ok(Close{shardID(0), 1, slots(5, 5)})
-	l.refused(errNoMaster, Vacate{shardID(0), 2})
-	l.ok(Vacate{shardID(0), 1})
+	l.refused(errNoMaster, Vacate{Shard: shardID(0), Term: 2})
+	l.ok(Vacate{Shard: shardID(0), Term: 1, Hold: 7})
+	require.EqualValues(t, 7, l.shard(0).Hold)
 	require.True(t, l.shard(2).Closing.Empty())
 	require.Equal(t, Failed, l.Migrations[0].Phase)
 	require.Equal(t, Failed, l.Migrations[1].Phase)
-	l.refused(errNoMaster, Vacate{shardID(0), 1})
+	l.refused(errNoMaster, Vacate{Shard: shardID(0), Term: 1})
 	replica := []NodeID{nodeID(3)}
 	l.refused(errNoMaster, SetInSync{Shard: shardID(0), Term: 1, InSync: replica, Seen: l.Index})
 	l.refused("ERR Node "+string(nodeID(3))+" may lack writes that were acknowledged",
 		Promote{Shard: shardID(0), Term: 1, Node: nodeID(3)})
 	l.ok(Promote{Shard: shardID(0), Term: 1, Node: nodeID(0)}) // it was only slow
 	require.EqualValues(t, 2, l.shard(0).Term)
+	require.Zero(t, l.shard(0).Hold)
 	l.ok(SetInSync{Shard: shardID(0), Term: 2, Confirm: 1, InSync: replica, Seen: l.Index})
-	l.ok(Vacate{shardID(0), 2})
+	l.ok(Vacate{Shard: shardID(0), Term: 2})
 	l.ok(Promote{Shard: shardID(0), Term: 2, Node: nodeID(3)})
 	require.Equal(t, nodeID(3), l.shard(0).Master)
 	require.Empty(t, l.shard(0).InSync)
@@ -238,7 +245,7 @@ func TestRequests(t *testing.T) {
 // TestView holds what is derived from a state.
 func TestView(t *testing.T) {
 	l := newLog(t)
-	l.ok(Vacate{shardID(0), 1})
+	l.ok(Vacate{Shard: shardID(0), Term: 1})
 	v := NewView(l.State)
 	require.Equal(t, nodeID(0), v.Part(9).Head.ID)
 	require.Equal(t, nodeID(3), v.Part(9).Replicas[0].ID)

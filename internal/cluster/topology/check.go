@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"godwit/internal/slot"
 )
@@ -19,12 +20,14 @@ func ValidID[T ~string](id T) bool {
 	return len(id) == 40 && strings.Trim(string(id), "0123456789abcdef") == ""
 }
 
-// refusal refuses what would not fit into CLUSTER NODES.
-func (a *About) refusal() string {
+// Refusal returns the error reply to what would not fit into CLUSTER NODES, or into the log, which
+// is of JSON. It is "" if all is well.
+func (a *About) Refusal() string {
 	for _, text := range []string{a.IP, a.Hostname, a.Name, a.Zone, a.Version} {
-		if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool {
+		odd := strings.ContainsFunc(text, func(r rune) bool {
 			return r <= ' ' || r == 0x7f || r == ',' || r == '=' || r == '@'
-		}) {
+		})
+		if odd || len(text) > maxText || !utf8.ValidString(text) {
 			return fmt.Sprintf("ERR Invalid text %.40q about a node", text)
 		}
 	}
@@ -32,6 +35,9 @@ func (a *About) refusal() string {
 		if port < 0 || port > 65535 {
 			return fmt.Sprintf("ERR Invalid port %d", port)
 		}
+	}
+	if a.Barrier < 0 {
+		return fmt.Sprintf("ERR Invalid migration barrier %d", a.Barrier)
 	}
 	return ""
 }
@@ -49,6 +55,10 @@ func (s *State) Check() error {
 	}
 	if max(s.Index, s.Epoch, s.NextID) > maxCount {
 		return fmt.Errorf("index, epoch or next Raft id are above %d", uint64(maxCount))
+	}
+	if s.TimeoutAt > s.Index || s.Longest < s.Timeout {
+		return fmt.Errorf("timeout %d since %d, the longest is %d", s.Timeout, s.TimeoutAt,
+			s.Longest)
 	}
 	if s.Revoked > s.Index {
 		return fmt.Errorf("revoked at %d, but the index is %d", s.Revoked, s.Index)
@@ -87,7 +97,7 @@ func (s *State) checkNodes() error {
 		case len(n.Requests) > keepRequests:
 			return fmt.Errorf("node %s: %d requests are kept", id, len(n.Requests))
 		}
-		if r := n.About.refusal(); r != "" {
+		if r := n.About.Refusal(); r != "" {
 			return fmt.Errorf("node %s: %s", id, r)
 		}
 		rafts[n.Raft] = id
@@ -141,6 +151,10 @@ func (s *State) checkSlots() error {
 		closing := sh.Closing
 		if closing.Subtract(&sh.Slots); !closing.Empty() {
 			return fmt.Errorf("shard %s: slots %v are closing, but not its own", id, closing)
+		}
+		if kept := sh.Kept.Common(&sh.Slots); !kept.Empty() {
+			return fmt.Errorf("shard %s: keys of slots %v are kept, but they are its own", id,
+				kept)
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ var actions = []struct {
 	is     func(Action) bool
 }{
 	row[Init]("init"), row[Admit]("admit"), row[Forget]("forget"), row[Leave]("leave"),
-	row[Tell]("tell"), row[Started]("started"), row[SetTimeout]("timeout"),
+	row[Tell]("tell"), row[Started]("started"), row[SetTimeout]("timeout"), row[Settle]("settle"),
 	row[SetFailed]("failed"), row[SetVote]("vote"), row[Replicate]("replicate"),
 	row[Vacate]("vacate"), row[Promote]("promote"), row[SetInSync]("in-sync"),
 	row[SetEpoch]("set-epoch"), row[Bump]("bump"), row[AddSlots]("add-slots"),
@@ -160,7 +160,7 @@ func (op Op) Revokes() bool {
 func (s *State) Before(op Op) (list []Op) {
 	m, ok := op.Do.(Move)
 	to := s.mastered(m.To)
-	if !ok || to == nil {
+	if !ok || m.Closed || to == nil {
 		return nil
 	}
 	for _, id := range s.ShardIDs() {

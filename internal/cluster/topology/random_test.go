@@ -101,6 +101,9 @@ func (g *generator) action(s *State) Action {
 	case 16:
 		return Started{n, uint64(g.rng.IntN(9))}
 	case 17:
+		if g.rng.IntN(2) == 0 {
+			return Settle{s.TimeoutAt - min(s.TimeoutAt, uint64(g.rng.IntN(2)))}
+		}
 		return SetTimeout{[]int64{100, 1000, 5000}[g.rng.IntN(3)]}
 	case 15:
 		return []Action{SetEpoch{n, uint64(g.rng.IntN(9))}, Bump{n}}[g.rng.IntN(2)]
@@ -111,7 +114,7 @@ func (g *generator) action(s *State) Action {
 func (g *generator) shardAction(s *State, n NodeID, sh *Shard) Action {
 	members := s.Members(sh.ID)
 	if sh.Master != "" && g.rng.IntN(4) > 0 || len(members) == 0 {
-		return Vacate{sh.ID, sh.Term}
+		return Vacate{sh.ID, sh.Term, int64(g.rng.IntN(2))}
 	}
 	p := Promote{Shard: sh.ID, Term: sh.Term, Force: g.rng.IntN(8) == 0}
 	p.Node = members[g.rng.IntN(len(members))]
@@ -139,9 +142,9 @@ func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
 		return Close{sh.ID, sh.Term, g.slots(sh)}
 	case 5:
 		if !sh.Closing.Empty() {
-			return Move{sh.Closing, n}
+			return Move{sh.Closing, n, g.rng.IntN(2) == 0}
 		}
-		return Move{g.slots(nil), n}
+		return Move{g.slots(nil), n, g.rng.IntN(8) == 0}
 	case 6:
 		return Open{sh.ID, sh.Closing}
 	case 7:

@@ -56,6 +56,11 @@ type About struct {
 	Version string `json:"version,omitempty"`
 	// NoFailover says that it must not be promoted by itself (cluster-replica-no-failover).
 	NoFailover bool `json:"no_failover,omitempty"`
+	// Barrier is how many replicas the node's master must keep when the node moves to a master that
+	// has none (cluster-migration-barrier). Settled says that it does not move
+	// (cluster-allow-replica-migration).
+	Barrier int  `json:"barrier,omitempty"`
+	Settled bool `json:"settled,omitempty"`
 }
 
 // Node is a member of the cluster.
@@ -92,6 +97,9 @@ type Shard struct {
 	Master NodeID `json:"master,omitempty"`
 	// Last is the last master.
 	Last NodeID `json:"last,omitempty"`
+	// Hold is for how long, in ms, the last master holds its clients while there is no other: until
+	// then CLUSTER FAILOVER may take. 0: the master was not revoked for that.
+	Hold int64 `json:"hold,omitempty"`
 	// Epoch rises with each change of the master, and with each change of the slots that Redis
 	// gives a new configuration epoch. It is unique among shards, but for 0.
 	Epoch uint64 `json:"epoch"`
@@ -107,11 +115,16 @@ type Shard struct {
 	InSync  []NodeID `json:"in_sync,omitempty"` // replicas that have every confirmed write
 	// SyncAt is the index of the last entry that changed the master or InSync, by SetInSync or
 	// because a member has left or started anew.
-	SyncAt uint64   `json:"sync_at,omitempty"`
-	Slots  slot.Set `json:"slots"`
+	SyncAt uint64 `json:"sync_at,omitempty"`
+	// Replicated says that the shard has had replicas.
+	Replicated bool     `json:"replicated,omitempty"`
+	Slots      slot.Set `json:"slots"`
 	// Closing are those of Slots that the master must not serve: they are about to move. They
 	// come from a revocation, and go with the entry that moves them or gives them back.
 	Closing slot.Set `json:"closing"`
+	// Kept are slots of others whose import key by key was given up. The keys that had come may be
+	// the only ones of their names, so this shard keeps them until it owns the slots.
+	Kept slot.Set `json:"kept"`
 }
 
 // Mark is what CLUSTER SETSLOT says of a slot that is moved key by key.
@@ -169,10 +182,11 @@ type State struct {
 	Marks   map[int]*Mark      `json:"marks,omitempty"`
 	// Migrations are those under way and the last that have ended, oldest first.
 	Migrations []*Migration `json:"migrations,omitempty"`
-	// Timeout is cluster-node-timeout in ms, the same for all nodes: leases are half of it. Longest
-	// is the longest that ever was.
-	Timeout int64 `json:"timeout"`
-	Longest int64 `json:"longest"`
+	// Timeout is cluster-node-timeout in ms, the same for all nodes: leases are half of it. It was
+	// changed last at the index TimeoutAt. Longest is the longest by which a lease may still last.
+	Timeout   int64  `json:"timeout"`
+	TimeoutAt uint64 `json:"timeout_at,omitempty"`
+	Longest   int64  `json:"longest"`
 	// Revoked is the index of the last entry that took anything from a node.
 	Revoked uint64 `json:"revoked"`
 	// Forgotten are the last nodes that were removed, with the index of that: they are told.

@@ -240,6 +240,9 @@ func TestOpcodes(t *testing.T) {
 	e.B = append(e.B, opExpire)
 	e.B = binary.LittleEndian.AppendUint32(e.B, 2000)
 	e.B = append(e.B, "\x00\x01k\x01v"...)
+	databases, err := Skim(bytes.NewReader(file(12, e.B)), ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, 4, databases)
 	r := NewReader(bytes.NewReader(file(12, e.B)), ReadOptions{})
 	defer r.Close()
 	next := func() *Record {
@@ -271,7 +274,7 @@ func TestOpcodes(t *testing.T) {
 	require.Equal(t, int64(2000_000), got.Meta.Deadline)
 	require.Equal(t, 3, got.DB)
 	require.Equal(t, KindEOF, next().Kind)
-	_, err := r.Next()
+	_, err = r.Next()
 	require.Equal(t, io.EOF, err)
 }
 

@@ -135,7 +135,9 @@ func Skim(src io.Reader, o ReadOptions) (databases int, err error) {
 	for err == nil {
 		b = s.batch(b)
 		for i := range b.spans {
-			databases = max(databases, b.spans[i].db+1)
+			if s := &b.spans[i]; s.kind != KindSlot { // of which db is the slot
+				databases = max(databases, s.db+1)
+			}
 		}
 		err = b.err
 	}

@@ -1,4 +1,4 @@
-package testserver
+package nodes
 
 import (
 	"testing"
@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestParseView(t *testing.T) {
-	v, err := ParseView("" +
+// TestParse reads lines of Redis and Valkey.
+func TestParse(t *testing.T) {
+	v, err := Parse("" +
 		"aa 127.0.0.1:1@10001,host myself,master - 0 0 7 connected 0-99 101 [5->-bb] [7-<-bb]\n" +
 		"bb 127.0.0.1:2@10002 slave,fail? aa 1 2 0 disconnected\n")
 	require.NoError(t, err)
@@ -24,10 +25,10 @@ func TestParseView(t *testing.T) {
 	require.Nil(t, v.Owner(100))
 	require.Nil(t, v.Find("cc"))
 	require.Len(t, v.Masters(), 1)
-	require.False(t, v.linked())
+	require.False(t, v.Linked())
 	for _, bad := range []string{"aa\n", "a b:1@x c d 0 0 0 e\n", "a b:1@2 c d 0 0 0 e 9-x\n",
 		"a b:1@2 c d 0 0 x e\n", "a b:1@2 c d 0 0 0 e [3]\n"} {
-		_, err := ParseView(bad)
+		_, err := Parse(bad)
 		require.Error(t, err, bad)
 	}
 }

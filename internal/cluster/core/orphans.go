@@ -1,0 +1,76 @@
+package core
+
+import (
+	"slices"
+
+	"godwit/internal/cluster/topology"
+)
+
+// orphanTime is how long a master must have been without its replicas before it gets one of another
+// shard, in nanoseconds: what Redis has. A replica that starts anew is back sooner.
+const orphanTime Time = 5e9
+
+// adopt gives a master that has lost all its replicas one of the shard that has most (replica
+// migration). A shard that never had any is left alone.
+func (l *leader) adopt(n *Node) {
+	for _, id := range n.state.ShardIDs() {
+		sh := n.state.Shards[id]
+		if !l.orphan(n, sh) {
+			delete(l.alone, id)
+			continue
+		}
+		since, ok := l.alone[id]
+		if !ok {
+			since, l.alone[id] = n.now, n.now
+		}
+		if n.now-since < orphanTime {
+			continue
+		}
+		// One at a time: the next is chosen when this one counts.
+		if r := l.spare(n); r != "" && l.once(n, "adopt") {
+			n.cfg.Log("Migrating replica " + string(r) + " to orphaned master " + string(sh.Master))
+			l.propose(n, topology.Op{Do: topology.Replicate{Node: r, Master: sh.Master}})
+			return
+		}
+	}
+}
+
+// orphan reports whether the shard has a master that works and none of the replicas that it had.
+func (l *leader) orphan(n *Node, sh *topology.Shard) bool {
+	if !sh.Replicated || sh.Slots.Empty() || sh.Master == "" || !l.hears(n, sh.Master) {
+		return false
+	}
+	return !slices.ContainsFunc(n.state.Members(sh.ID), func(id topology.NodeID) bool {
+		return id != sh.Master && !n.state.Nodes[id].Failed
+	})
+}
+
+// spare returns the replica that may go to another shard: of those whose shard has most replicas
+// with all data, the one with the lowest id. It returns "" if no shard can spare one.
+func (l *leader) spare(n *Node) (spare topology.NodeID) {
+	most := 1 // one must stay
+	for _, id := range n.state.ShardIDs() {
+		sh := n.state.Shards[id]
+		if sh.Master == "" || !l.hears(n, sh.Master) || l.wishes[id] != nil {
+			continue
+		}
+		var list []topology.NodeID
+		for _, o := range n.state.Members(id) {
+			if o != sh.Master && !n.state.Nodes[o].Failed && l.hears(n, o) &&
+				l.peers[o].local.Whole && l.peers[o].local.Shard == id {
+				list = append(list, o)
+			}
+		}
+		if len(list) <= max(most, sh.Confirm) {
+			continue
+		}
+		i := slices.IndexFunc(list, func(o topology.NodeID) bool {
+			about := &n.state.Nodes[o].About
+			return !about.Settled && about.Barrier < len(list)
+		})
+		if i >= 0 {
+			most, spare = len(list), list[i]
+		}
+	}
+	return spare
+}

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"slices"
+
+	"godwit/internal/cluster/topology"
+	"godwit/internal/slot"
+)
+
+// phaseRetryMs is the time between two attempts to have the log say something of a migration.
+const phaseRetryMs = 100
+
+// askPhase has the log say that a migration is in another phase. As long as it does not, and the
+// migration has not ended, the request is repeated. A later request takes the place of one before.
+func (e *Engine) askPhase(m *topology.Migration, phase topology.Phase, why string) {
+	g := &e.migrations
+	g.asks = slices.DeleteFunc(g.asks, func(a *phaseAsk) bool { return a.ID == m.ID })
+	a := &phaseAsk{Advance: topology.Advance{ID: m.ID, Phase: phase, Message: why, At: e.now}}
+	g.asks = append(g.asks, a)
+	e.propose(a)
+}
+
+// propose hands the request to the log.
+func (e *Engine) propose(a *phaseAsk) {
+	if e.Cluster == nil {
+		return
+	}
+	a.asking = true
+	e.Cluster.Propose(topology.Op{Do: a.Advance}, func(refusal string) {
+		a.asking, a.retryAt = false, e.Steady()+phaseRetryMs
+		if refusal != "" {
+			e.Log.Verbose("Migration %.40s does not become %s: %s", a.ID, a.Phase, refusal)
+		}
+	})
+}
+
+// repeatAsks repeats requests that have not come true, and forgets those that are of no use.
+func (e *Engine) repeatAsks() {
+	g := &e.migrations
+	g.asks = slices.DeleteFunc(g.asks, func(a *phaseAsk) bool {
+		m := e.cluster.state.Migration(a.ID)
+		return m == nil || m.Over() || m.Phase == a.Phase
+	})
+	for _, a := range slices.Clone(g.asks) {
+		if !a.asking && e.Steady() >= a.retryAt {
+			e.propose(a)
+		}
+	}
+}
+
+// failExport ends a migration on its source. Clients go on when the log says so.
+func (e *Engine) failExport(x *export, why string) {
+	if x.step == exportEnds {
+		return
+	}
+	e.Log.Warning("Migration %.40s of slots %s fails: %s", x.ID, x.slots.String(), why)
+	x.step = exportEnds
+	e.stopExport(x)
+	e.askPhase(x.Migration, topology.Failed, why)
+}
+
+// stopExport frees what a migration needs on its source. The destination is cut off.
+func (e *Engine) stopExport(x *export) {
+	if x.client != nil {
+		c := x.client
+		x.client = nil
+		c.closeSoon()
+	}
+	if x.stream == nil {
+		return
+	}
+	if !x.made && e.persist.store != nil {
+		e.persist.store.CancelSync()
+	}
+	x.pipe.Reader(0).Close()
+	x.pipe.End(errNoSnapshot)
+	e.Feed.Detach(x.bit)
+	x.reader.Close()
+	x.stream.Drop()
+	x.bit, x.stream, x.reader, x.pipe, x.made = 0, nil, nil, nil, true
+	e.sumExported()
+}
+
+// sumExported notes which slots have exports.
+func (e *Engine) sumExported() {
+	g := &e.migrations
+	g.exported = slot.Set{}
+	for _, x := range g.exports {
+		if x.bit != 0 {
+			g.exported.Union(&x.slots)
+		}
+	}
+	if e.Feed.Route = nil; !g.exported.Empty() {
+		e.Feed.Route = e.routeExport
+	}
+}
+
+// failImport ends a migration on its destination. What has come is deleted when the log says so.
+func (e *Engine) failImport(m *slotImport, why string) {
+	if m.step == importEnds {
+		return
+	}
+	e.Log.Warning("Migration %.40s of slots %s fails: %s", m.ID, m.slots.String(), why)
+	m.step = importEnds
+	m.stop()
+	e.askPhase(m.Migration, topology.Failed, why)
+}
+
+// stop ends the connection to the source.
+func (m *slotImport) stop() {
+	if a := m.attempt; a != nil {
+		m.attempt = nil
+		a.Close()
+	}
+	if c := m.client; c != nil {
+		m.client = nil
+		c.closeSoon()
+	}
+}
+
+// forgetMigration notes that a connection is gone which a migration may have used.
+func (e *Engine) forgetMigration(c *Client) {
+	g := &e.migrations
+	for _, x := range g.exports {
+		if x.client == c {
+			x.client = nil
+			e.exportCut(x)
+		}
+	}
+	if m := g.importOf(c); m != nil {
+		m.client = nil
+		if m.step != importHas { // else the log is to decide: the source may have heard
+			e.failImport(m, "the connection to the source is lost")
+		}
+	}
+}
+
+// exportCut follows the loss of the connection to the destination.
+func (e *Engine) exportCut(x *export) {
+	if x.step != exportGrants { // nothing more was to be sent
+		e.failExport(x, "the connection to the destination is lost")
+	}
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"fmt"
+
+	"godwit/internal/resp"
+)
+
+const (
+	// markBytes and markMs are how much may be in the stream of a migration, and how old it may be,
+	// without a mark behind it.
+	markBytes = 128 << 10
+	markMs    = 20
+	// beatMs is the time between two marks when nothing changes.
+	beatMs = 1000
+)
+
+// feedMigrations has the connections of migrations write what the batch has sent. It is called at
+// the end of each batch.
+func (e *Engine) feedMigrations() {
+	g := &e.migrations
+	for i := 0; i < len(g.exports); i++ {
+		e.feedExport(g.exports[i])
+	}
+	for _, m := range g.imports {
+		e.ackSnapshot(m)
+		e.ackEnd(m)
+	}
+}
+
+func (e *Engine) feedExport(x *export) {
+	if x.stream == nil || x.client == nil || x.client.CloseASAP {
+		return
+	}
+	if x.step != exportSnapshots && !e.Feed.InUnit() {
+		e.markExport(x)
+	}
+	x.stream.EndBatch()
+	if x.stream.Refused() {
+		e.failExport(x, "the system has no memory for the stream")
+		return
+	}
+	if why := e.exportLags(x); why != "" {
+		e.failExport(x, why)
+		return
+	}
+	if x.step != exportSnapshots {
+		x.conn.Fed()
+	}
+}
+
+// markExport puts a mark into the stream if it is time for one. The destination acknowledges it.
+func (e *Engine) markExport(x *export) {
+	end := x.streamEnd()
+	since := e.Steady() - x.markedAt
+	if n := end - x.marked; n < markBytes && (n == 0 || since < markMs) && since < beatMs {
+		return
+	}
+	e.sendExport(x, "MARK", end)
+	x.marked, x.markedAt = x.streamEnd(), e.Steady()
+}
+
+// exportLags returns why the destination is too slow, "" if it is not.
+func (e *Engine) exportLags(x *export) string {
+	n, lim := x.reader.Lag(), e.Cfg.OutputLimits[ClassReplica]
+	switch {
+	case lim.Hard > 0 && n >= lim.Hard:
+		return fmt.Sprintf("%d bytes of changes wait for the destination "+
+			"(client-output-buffer-limit replica: hard limit %d)", n, lim.Hard)
+	case lim.Soft == 0 || n < lim.Soft:
+		x.soft = 0
+	case x.soft == 0:
+		x.soft = e.Steady()
+	case e.Steady()-x.soft > lim.SoftSeconds*1000:
+		return fmt.Sprintf("%d bytes of changes wait for the destination "+
+			"(client-output-buffer-limit replica: soft limit %d for more than %d s)", n, lim.Soft,
+			lim.SoftSeconds)
+	}
+	return ""
+}
+
+// syncWaitMs bounds for how many ms a migration waits until its snapshot is on disk.
+const syncWaitMs = 5000
+
+// ackSnapshot acknowledges the marks behind a snapshot that is on disk now.
+func (e *Engine) ackSnapshot(m *slotImport) {
+	if m.logged == 0 || m.client == nil {
+		return
+	}
+	if log := e.persist.aof; !e.LogOn() || log.Synced() >= m.logged ||
+		e.Steady()-m.since > syncWaitMs {
+		m.logged = 0
+		m.say("ACK", m.mark)
+	}
+}
+
+// ackEnd acknowledges END if it has come and all before it is safe.
+func (e *Engine) ackEnd(m *slotImport) {
+	if !m.ends || m.client == nil {
+		return
+	}
+	if !e.kept(m) {
+		if now := e.Steady(); now-m.askedAt >= markMs {
+			m.askedAt, e.repl.replicas.ask = now, true
+		}
+		return
+	}
+	m.ends, m.step = false, importHas
+	e.Log.Notice("Migration %.40s: this node has all of slots %s", m.ID, m.slots.String())
+	m.say("ENDED", m.end)
+}
+
+// replicaWaitMs bounds for how many ms the clients of slots wait for replicas of the destination
+// that need not confirm anything.
+const replicaWaitMs = 2000
+
+// kept reports whether all of a migration is as safe as it was on the source: replicas have it that
+// must, and also those that follow and need not, unless they are slow.
+func (e *Engine) kept(m *slotImport) bool {
+	if e.confirm.on {
+		e.noteConfirmed()
+		return e.confirm.upto >= m.endAt
+	}
+	if e.Steady()-m.endedAt > min(replicaWaitMs, e.Cfg.Cluster.WritePause/4) {
+		return true
+	}
+	for _, r := range e.repl.replicas.list {
+		if r.State == ReplicaOnline && !r.legacy && r.acked < m.endAt {
+			return false
+		}
+	}
+	return true
+}
+
+// say sends the source a message.
+func (m *slotImport) say(what string, n int64) {
+	c := m.client
+	c.W.Buf = resp.AppendCommand(c.W.Buf, "CLUSTER", "SYNCSLOTS", what, fmt.Sprint(n))
+	c.Conn.Flush()
+}
