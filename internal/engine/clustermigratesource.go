@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"math/bits"
 	"net"
 	"slices"
@@ -180,23 +178,7 @@ func rawTransfer(p *backlog.Pipe, within time.Duration) func(net.Conn, *int64) e
 	return func(w net.Conn, sent *int64) error {
 		r := p.Reader(0)
 		r.OnClose(func() { _ = w.SetWriteDeadline(time.Now()) }) // its write fails then
-		for {
-			list, err := r.Wait(make([][]byte, 0, 4))
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			n := 0
-			for _, b := range list {
-				n += len(b)
-			}
-			err = writeWithin(w, list, within, sent, r.Why)
-			if r.Advance(n); err != nil {
-				return cmp.Or(r.Why(), err)
-			}
-		}
+		return sendPipe(w, r, within, sent)
 	}
 }
 

@@ -59,22 +59,30 @@ func pipeTransfer(p *backlog.Pipe, i int, mark string,
 		if err := writeWithin(w, head, within, sent, r.Why); err != nil {
 			return err
 		}
-		for {
-			list, err := r.Wait(make([][]byte, 0, 4))
-			if err == io.EOF {
-				return writeWithin(w, net.Buffers{[]byte(mark)}, within, sent, nil)
-			}
-			if err != nil {
-				return err
-			}
-			n := 0
-			for _, b := range list {
-				n += len(b)
-			}
-			err = writeWithin(w, list, within, sent, r.Why)
-			if r.Advance(n); err != nil {
-				return cmp.Or(r.Why(), err)
-			}
+		if err := sendPipe(w, r, within, sent); err != nil {
+			return err
+		}
+		return writeWithin(w, net.Buffers{[]byte(mark)}, within, sent, nil)
+	}
+}
+
+// sendPipe sends what a pipe holds until its end.
+func sendPipe(w net.Conn, r *backlog.Reader, within time.Duration, sent *int64) error {
+	for {
+		list, err := r.Wait(make([][]byte, 0, 4))
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n := 0
+		for _, b := range list {
+			n += len(b)
+		}
+		err = writeWithin(w, list, within, sent, r.Why)
+		if r.Advance(n); err != nil {
+			return cmp.Or(r.Why(), err)
 		}
 	}
 }

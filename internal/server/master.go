@@ -40,11 +40,14 @@ type masterLink struct {
 
 // step runs fn with the executor, unless the attempt is not wanted any more. It reports whether it
 // has.
-func (l *masterLink) step(fn func()) bool {
-	e := l.s.eng
-	e.EnterBetween()
-	defer e.Release()
-	if l.s.stopping.Load() || !l.a.Wanted() {
+func (l *masterLink) step(fn func()) bool { return l.s.attempt(l.a.Wanted, fn) }
+
+// attempt runs fn with the executor, unless the server stops or wanted, which is called with the
+// executor too, says no. It reports whether it has.
+func (s *Server) attempt(wanted func() bool, fn func()) bool {
+	s.eng.EnterBetween()
+	defer s.eng.Release()
+	if s.stopping.Load() || !wanted() {
 		return false
 	}
 	fn()

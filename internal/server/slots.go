@@ -30,16 +30,7 @@ type importLink struct {
 
 // step runs fn with the executor, unless the attempt is not wanted any more. It reports whether it
 // has.
-func (l *importLink) step(fn func()) bool {
-	e := l.s.eng
-	e.EnterBetween()
-	defer e.Release()
-	if l.s.stopping.Load() || !l.a.Wanted() {
-		return false
-	}
-	fn()
-	return true
-}
+func (l *importLink) step(fn func()) bool { return l.s.attempt(l.a.Wanted, fn) }
 
 // run makes the attempt, and hands the connection to a loop in the end.
 func (l *importLink) run() {
