@@ -358,7 +358,7 @@ func TestWrongSecret(t *testing.T) {
 	require.Contains(t, b.logs.String(), "it does not know our cluster-secret")
 }
 
-// failing is a Storage that fails from some moment on, like a disk that is full.
+// failing is a Storage on a slow disk that fails from some moment on, as if it were full.
 type failing struct {
 	core.Saved
 	full bool
@@ -369,6 +369,7 @@ var errFull = errors.New("no space left on device")
 func (f *failing) Load() (core.Saved, error) { return f.Saved, nil }
 
 func (f *failing) Save(core.Batch) error {
+	time.Sleep(10 * time.Millisecond)
 	if f.full {
 		return errFull
 	}

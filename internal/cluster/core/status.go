@@ -19,7 +19,7 @@ type Status struct {
 	Commit  uint64
 	Applied uint64
 	Entries uint64            // in the log behind its snapshot
-	Voters  []topology.NodeID // ascending
+	Voters  []topology.NodeID // ascending; the old ones as long as their majority is needed
 	Down    string            // why it takes part no more, "" if it does
 }
 
@@ -31,7 +31,11 @@ func (n *Node) Status() Status {
 	b := n.raft.BasicStatus()
 	s := Status{ID: n.meta.Node, Raft: n.meta.Raft, Cluster: n.meta.Cluster, Boot: n.meta.Boot,
 		Role: "follower", Term: b.GetTerm(), Commit: b.GetCommit(), Applied: n.applied()}
-	for _, id := range n.conf.GetVoters() {
+	voters := n.conf.GetVoters()
+	if old := n.conf.GetVotersOutgoing(); len(old) > 0 {
+		voters = old
+	}
+	for _, id := range voters {
 		s.Voters = append(s.Voters, n.names[id])
 	}
 	slices.Sort(s.Voters)
