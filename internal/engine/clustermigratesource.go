@@ -59,6 +59,9 @@ func (e *Engine) exportRefusal(cluster, id string, node topology.NodeID) string 
 		return fmt.Sprintf("ERR This node is of another cluster: %.40s, not %.40s",
 			v.state.Cluster, cluster)
 	}
+	if v.shard.Boot != e.Cluster.Boot() {
+		return errPeerLater + "This node has started anew and may lack what its replicas have"
+	}
 	switch m := v.state.Migration(id); {
 	case m == nil:
 		return fmt.Sprintf("%sThe migration is not known here: %.40s", errPeerLater, id)
