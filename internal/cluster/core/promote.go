@@ -211,7 +211,9 @@ func (l *leader) related(n *Node, sh *topology.Shard, id topology.NodeID) bool {
 	case "":
 		return id == sh.Last || n.cfg.Debug.TrustsUnknown || l.forlorn(n, sh, id)
 	}
-	return false // it has yet to synchronize with a master of this shard
+	// It has yet to synchronize with a master of this shard. If it was the last master itself, it
+	// has not saved since it was of another one, and nobody else has anything: the shard goes on.
+	return id == sh.Last && l.forlorn(n, sh, id)
 }
 
 // complete reports whether a node has all confirmed writes, by what the log says. One that has
