@@ -92,7 +92,7 @@ func flushSlot(c *engine.Ctx) {
 		c.Err(engine.ErrSyntax)
 		return
 	}
-	if c.Client.Origin == engine.OriginConnection && c.E.SlotMoves(i) {
+	if !c.Obeyed() && c.E.SlotMoves(i) { // scripts neither
 		c.Err("ERR Slot is being migrated")
 		return
 	}

@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/cluster/topology"
+	"godwit/internal/config"
+	"godwit/internal/engine"
+	"godwit/internal/slot"
+)
+
+// movingSlot is the slot that tests migrate, that of {a}.
+var movingSlot = slot.Of([]byte("{a}"))
+
+func slotSet(i int) (s slot.Set) {
+	s.Add(i)
+	return s
+}
+
+// other adds a master with the moving slot to the cluster of a member.
+func (m *member) other() {
+	m.Helper()
+	m.apply(topology.Admit{Node: nodeID(1), Shard: topology.ShardID(nodeID(301)),
+		About: topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7001}}})
+	m.apply(topology.DelSlots{Node: nodeID(0), Slots: slotSet(movingSlot)})
+	m.apply(topology.AddSlots{Node: nodeID(1), Slots: slotSet(movingSlot)})
+	m.install()
+	for m.e.Slice() {
+	}
+}
+
+// begin begins a migration of a slot to the member.
+func (m *member) begin(i int) (attempts *[]*engine.ImportAttempt) {
+	m.Helper()
+	attempts = new([]*engine.ImportAttempt)
+	m.e.LinkImport = func(a *engine.ImportAttempt) { *attempts = append(*attempts, a) }
+	m.apply(topology.Begin{ID: string(nodeID(77)), Slots: slotSet(i), Created: 1,
+		From: topology.ShardID(nodeID(301)), To: m.shard().ID})
+	m.install()
+	m.pass(300)
+	return attempts
+}
+
+// importing makes a member the destination of a migration, and returns the client that applies what
+// the source sends.
+func importing(t *testing.T, edit func(c *config.Config)) (*member, *engine.Client) {
+	m := newMember(t, 1, edit)
+	m.other()
+	attempts := m.begin(movingSlot)
+	require.Len(t, *attempts, 1)
+	c := (*attempts)[0].Attach(&quietConn{})
+	require.NotNil(t, c)
+	return m, c
+}
+
+// come has the source send a key.
+func (m *member) come(c *engine.Client, key string) {
+	m.Helper()
+	require.True(m, m.e.Exec(c, raw([]string{"SET", key, "1"})))
+	require.Equal(m, 1, m.e.KS.DB(0).SlotLen(movingSlot))
+}
+
+// TestNobodyDeletesWhatComes has a client, a script and a transaction delete the keys of a slot
+// that is on its way. Only the source may.
+func TestNobodyDeletesWhatComes(t *testing.T) {
+	m, c := importing(t, nil)
+	m.come(c, "{a}1")
+	n := fmt.Sprint(movingSlot)
+	const refused = "Slot is being migrated"
+	require.Contains(t, m.do(m.c, "cluster flushslot "+n), refused)
+	m.e.Exec(m.c, raw([]string{"EVAL", "return redis.call('CLUSTER','FLUSHSLOT',ARGV[1])", "0", n}))
+	require.Contains(t, m.replies(m.c), refused)
+	require.Equal(t, "+OK", m.do(m.c, "multi"))
+	require.Equal(t, "+QUEUED", m.do(m.c, "cluster flushslot "+n))
+	require.Contains(t, m.do(m.c, "exec"), refused)
+	require.Equal(t, 1, m.e.KS.DB(0).SlotLen(movingSlot))
+	require.True(t, m.e.Exec(c, raw([]string{"CLUSTER", "FLUSHSLOT", n})))
+	require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
+	require.Empty(t, m.proposed)
+}
