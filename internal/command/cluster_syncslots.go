@@ -37,7 +37,7 @@ func syncSlots(c *engine.Ctx) {
 	case source && is(c.Args[2], "end"):
 		c.E.SlotsEnd(c.Client, n)
 	case source && is(c.Args[2], "flush"):
-		c.SlotsFlush(int(n))
+		c.SlotsFlush(n)
 	case is(c.Args[2], "ack") && c.E.SlotsApplied(c.Client, n):
 	case is(c.Args[2], "ended") && c.E.SlotsComplete(c.Client, n):
 	default:

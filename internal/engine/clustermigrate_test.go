@@ -81,3 +81,28 @@ func TestNobodyDeletesWhatComes(t *testing.T) {
 	require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
 	require.Empty(t, m.proposed)
 }
+
+// TestFlushOfAnotherDatabase has the source empty databases, of which it may have more than the
+// destination.
+func TestFlushOfAnotherDatabase(t *testing.T) {
+	for _, databases := range []int{1, 4} {
+		for _, db := range []int{-2, 0, 3, 4, 9, 1 << 40} {
+			m, c := importing(t, func(c *config.Config) { c.Cluster.Databases = databases })
+			m.come(c, "{a}1")
+			m.e.Exec(c, raw([]string{"CLUSTER", "SYNCSLOTS", "FLUSH", fmt.Sprint(db)}))
+			if db < 0 || db >= databases {
+				require.Len(t, m.proposed, 1)
+				failed := m.proposed[0].op.Do.(topology.Advance)
+				require.Equal(t, topology.Failed, failed.Phase)
+				require.Contains(t, failed.Message, "cluster-databases")
+			} else {
+				require.Empty(t, m.proposed)
+			}
+			left := 1
+			if db == 0 {
+				left = 0
+			}
+			require.Equal(t, left, m.e.KS.DB(0).SlotLen(movingSlot), "%d of %d", db, databases)
+		}
+	}
+}

@@ -190,13 +190,18 @@ func (e *Engine) SlotsEnd(c *Client, offset int64) {
 
 // SlotsFlush deletes the keys of the migration that the running command belongs to, because the
 // source has emptied a database, or all of them for -1.
-func (c *Ctx) SlotsFlush(db int) {
+func (c *Ctx) SlotsFlush(db int64) {
 	e := c.E
 	m := e.migrations.importOf(c.Client)
 	if m == nil {
 		return
 	}
-	if c.flushSlots(&m.slots, db); c.dirty == 0 {
+	if db < -1 || db >= int64(e.KS.Databases()) {
+		e.failImport(m, fmt.Sprintf("the source has emptied database %d, and there are %d here "+
+			"(cluster-databases)", db, e.KS.Databases()))
+		return
+	}
+	if c.flushSlots(&m.slots, int(db)); c.dirty == 0 {
 		c.NoPropagate()
 	}
 }

@@ -256,7 +256,7 @@ func about(c *config.Config) topology.About {
 	a := topology.About{Address: topology.Address{IP: k.AnnounceIP, Hostname: k.AnnounceHostname,
 		Port: c.Port, TLSPort: c.TLSPort, BusPort: busPort(c)}, Name: k.AnnounceName,
 		Zone: c.AvailabilityZone, Version: engine.Version, NoFailover: k.NoFailover,
-		Barrier: k.MigrationBarrier, Settled: !k.ReplicasMove}
+		Barrier: k.MigrationBarrier, Settled: !k.ReplicasMove, Databases: k.Databases}
 	a.Port = cmp.Or(k.AnnouncePort, a.Port)
 	a.TLSPort = cmp.Or(k.AnnounceTLSPort, a.TLSPort)
 	a.BusPort = cmp.Or(k.AnnounceBusPort, a.BusPort)

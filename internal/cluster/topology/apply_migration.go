@@ -21,6 +21,9 @@ func (a Begin) apply(e *entry) string {
 	case a.Slots.Empty():
 		return errSlot
 	}
+	if r := e.unequal(from.Master, to.Master); r != "" {
+		return r
+	}
 	foreign := a.Slots
 	if foreign.Subtract(&from.Slots); !foreign.Empty() {
 		return "ERR The source does not own hash slot " + strconv.Itoa(first(&foreign))
@@ -47,6 +50,17 @@ func (a Begin) apply(e *entry) string {
 		Created: a.Created,
 	})
 	return ""
+}
+
+// unequal returns why keys cannot move from one node to another, whatever they are. It returns ""
+// if they can, as far as the nodes have told.
+func (e *entry) unequal(from, to NodeID) string {
+	a, b := e.Nodes[from].About.Databases, e.Nodes[to].About.Databases
+	if a == 0 || b == 0 || a == b {
+		return ""
+	}
+	return fmt.Sprintf("ERR The source has %d databases and the destination %d: "+
+		"cluster-databases must be the same on all nodes", a, b)
 }
 
 func (a BeginAll) apply(e *entry) string {

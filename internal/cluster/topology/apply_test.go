@@ -84,6 +84,7 @@ func TestRefusals(t *testing.T) {
 			SetMark{Node: nodeID(0), Slot: -1, Migrating: nodeID(1)}},
 		{"ERR Invalid port 65536", Tell{nodeID(0), About{Address: Address{Port: 65536}}}},
 		{`ERR Invalid text "a b" about a node`, Tell{nodeID(0), About{Name: "a b"}}},
+		{"ERR Invalid number of databases -1", Tell{nodeID(0), About{Databases: -1}}},
 	} {
 		l.refused(c.want, c.do)
 	}
@@ -256,4 +257,18 @@ func TestView(t *testing.T) {
 	require.Equal(t, Replica, v.RoleOf(v.List[3]))
 	require.Equal(t, 30, v.Assigned())
 	require.Equal(t, 3, v.Size())
+}
+
+// TestUnequalDatabases has slots move between nodes with different numbers of databases.
+func TestUnequalDatabases(t *testing.T) {
+	l := newLog(t)
+	m := Begin{ID: id("cc", 1), Slots: slots(2, 3), From: shardID(0), To: shardID(1)}
+	l.ok(Tell{nodeID(0), About{Databases: 16}})
+	l.ok(Tell{nodeID(1), About{Databases: 4}})
+	const refused = "ERR The source has 16 databases and the destination 4: cluster-databases must" +
+		" be the same on all nodes"
+	l.refused(refused, m)
+	l.refused(refused, BeginAll{[]Begin{m}})
+	l.ok(Tell{nodeID(1), About{Databases: 16}})
+	l.ok(m)
 }

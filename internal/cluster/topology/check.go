@@ -39,6 +39,9 @@ func (a *About) Refusal() string {
 	if a.Barrier < 0 {
 		return fmt.Sprintf("ERR Invalid migration barrier %d", a.Barrier)
 	}
+	if a.Databases < 0 {
+		return fmt.Sprintf("ERR Invalid number of databases %d", a.Databases)
+	}
 	return ""
 }
 

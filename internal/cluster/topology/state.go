@@ -61,6 +61,9 @@ type About struct {
 	// (cluster-allow-replica-migration).
 	Barrier int  `json:"barrier,omitempty"`
 	Settled bool `json:"settled,omitempty"`
+	// Databases is how many the node has (cluster-databases), 0 if it has not told. Migrations go
+	// between nodes with the same number only.
+	Databases int `json:"databases,omitempty"`
 }
 
 // Node is a member of the cluster.
