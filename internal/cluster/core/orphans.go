@@ -29,7 +29,8 @@ func (l *leader) adopt(n *Node) {
 		// One at a time: the next is chosen when this one counts.
 		if r := l.spare(n); r != "" && l.once(n, "adopt") {
 			n.cfg.Log("Migrating replica " + string(r) + " to orphaned master " + string(sh.Master))
-			l.propose(n, topology.Op{Do: topology.Replicate{Node: r, Master: sh.Master}})
+			l.propose(n, topology.Op{Do: topology.Replicate{Node: r, Master: sh.Master,
+				Spared: true}})
 			return
 		}
 	}
@@ -45,8 +46,8 @@ func (l *leader) orphan(n *Node, sh *topology.Shard) bool {
 	})
 }
 
-// spare returns the replica that may go to another shard: of those whose shard has most replicas
-// with all data, the one with the lowest id. It returns "" if no shard can spare one.
+// spare returns the replica that may go to another shard: one of the shard that has most with all
+// data and a link to their master. It returns "" if no shard can spare one.
 func (l *leader) spare(n *Node) (spare topology.NodeID) {
 	most := 1 // one must stay
 	for _, id := range n.state.ShardIDs() {
@@ -56,20 +57,39 @@ func (l *leader) spare(n *Node) (spare topology.NodeID) {
 		}
 		var list []topology.NodeID
 		for _, o := range n.state.Members(id) {
-			if o != sh.Master && !n.state.Nodes[o].Failed && l.hears(n, o) &&
-				l.peers[o].local.Whole && l.peers[o].local.Shard == id {
+			if o == sh.Master || n.state.Nodes[o].Failed || !l.hears(n, o) {
+				continue
+			}
+			if p := &l.peers[o].local; p.Whole && p.Linked && p.Shard == id {
 				list = append(list, o)
 			}
 		}
 		if len(list) <= max(most, sh.Confirm) {
 			continue
 		}
-		i := slices.IndexFunc(list, func(o topology.NodeID) bool {
-			about := &n.state.Nodes[o].About
-			return !about.Settled && about.Barrier < len(list)
-		})
-		if i >= 0 {
-			most, spare = len(list), list[i]
+		if o := l.sparedOf(n, sh, list); o != "" {
+			most, spare = len(list), o
+		}
+	}
+	return spare
+}
+
+// sparedOf returns the replica of a list that its shard misses least: one outside the in-sync set
+// if there is one, else one without which as many confirm writes as must. Among equals the lowest
+// id comes first. It returns "" if none may go.
+func (l *leader) sparedOf(
+	n *Node, sh *topology.Shard, list []topology.NodeID,
+) (spare topology.NodeID) {
+	for _, o := range list {
+		about := &n.state.Nodes[o].About
+		if about.Settled || about.Barrier >= len(list) || !sh.Spares(o) {
+			continue
+		}
+		if sh.Confirm == 0 || !slices.Contains(sh.InSync, o) {
+			return o
+		}
+		if spare == "" {
+			spare = o
 		}
 	}
 	return spare

@@ -43,7 +43,7 @@ type chunk struct {
 func (s *server) pull(sh *topology.Shard) {
 	h := s.h
 	to := h.w.net.find(sh.Last, topology.Address{})
-	if to == nil || to == h {
+	if to == nil || to == h || s.lags {
 		return
 	}
 	if s.link.to != sh.Last {

@@ -81,6 +81,7 @@ type server struct {
 	closed    map[string]int64 // since when slots of migrations are closed
 	// As a replica:
 	linked int64 // when it last heard of its master
+	lags   bool  // it asks its master for nothing, for a test
 	link   link
 }
 

@@ -62,6 +62,9 @@ type Replicate struct {
 	Node   NodeID  `json:"node"`
 	Master NodeID  `json:"master,omitempty"`
 	Shard  ShardID `json:"shard,omitempty"` // the new one
+	// Spared says that nobody has asked for that: it is refused if the node's shard needs it (see
+	// Shard.Spares).
+	Spared bool `json:"spared,omitempty"`
 }
 
 // Vacate takes the shard from its master. It is a revocation. Migrations of the shard fail.

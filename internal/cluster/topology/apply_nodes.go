@@ -228,6 +228,8 @@ func (a Replicate) apply(e *entry) string {
 		return errNotEmpty
 	case old.ID == master.Shard:
 		return ""
+	case a.Spared && !old.Spares(a.Node):
+		return "ERR The shard needs the replica to confirm writes"
 	}
 	movers := []NodeID{a.Node}
 	if old.Master == a.Node { // of no slots: its replicas come along

@@ -265,10 +265,29 @@ func TestUnequalDatabases(t *testing.T) {
 	m := Begin{ID: id("cc", 1), Slots: slots(2, 3), From: shardID(0), To: shardID(1)}
 	l.ok(Tell{nodeID(0), About{Databases: 16}})
 	l.ok(Tell{nodeID(1), About{Databases: 4}})
-	const refused = "ERR The source has 16 databases and the destination 4: cluster-databases must" +
-		" be the same on all nodes"
+	const refused = "ERR The source has 16 databases and the destination 4: cluster-databases " +
+		"must be the same on all nodes"
 	l.refused(refused, m)
 	l.refused(refused, BeginAll{[]Begin{m}})
 	l.ok(Tell{nodeID(1), About{Databases: 16}})
 	l.ok(m)
+}
+
+// TestSpared takes a replica from a shard for another one: not one that must confirm writes, unless
+// somebody asks for that.
+func TestSpared(t *testing.T) {
+	l := newLog(t)
+	spared := Replicate{Node: nodeID(3), Master: nodeID(1), Spared: true}
+	l.ok(SetInSync{Shard: shardID(0), Term: 1, Confirm: 1, InSync: []NodeID{nodeID(3)},
+		Seen: l.Index})
+	l.refused("ERR The shard needs the replica to confirm writes", spared)
+	require.Equal(t, []NodeID{nodeID(3)}, l.shard(0).InSync)
+	asked := spared
+	asked.Spared = false
+	l.ok(asked)
+	require.Empty(t, l.shard(0).InSync)
+	l.ok(Replicate{Node: nodeID(3), Master: nodeID(0)})
+	l.refused("ERR The shard needs the replica to confirm writes", spared)
+	l.ok(SetInSync{Shard: shardID(0), Term: 1, Seen: l.Index})
+	l.ok(spared)
 }

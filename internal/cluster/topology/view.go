@@ -96,3 +96,9 @@ func (v *View) Size() (n int) {
 	}
 	return n
 }
+
+// Spares reports whether the shard can do without a replica: those that remain in sync are as many
+// as must confirm writes.
+func (sh *Shard) Spares(id NodeID) bool {
+	return sh.Confirm == 0 || len(without(sh.InSync, id)) >= sh.Confirm
+}
