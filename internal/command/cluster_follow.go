@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"godwit/internal/acl"
 	"godwit/internal/engine"
 	"godwit/internal/object"
 	"godwit/internal/slot"
@@ -12,6 +13,10 @@ import (
 // [AUTH password | AUTH2 username password], and CLUSTER FOLLOW NO ONE.
 func clusterFollowCmd(c *engine.Ctx) {
 	args := c.Args[2:]
+	redactAuth(c, 4)
+	if !c.MayCopy(acl.Read | acl.Write) {
+		return
+	}
 	if len(args) == 2 && is(args[0], "no") && is(args[1], "one") {
 		okOrRefusal(c, c.E.StopFollowing(c.Client))
 		return
@@ -26,6 +31,23 @@ func clusterFollowCmd(c *engine.Ctx) {
 		return
 	}
 	okOrRefusal(c, c.E.FollowShard(string(args[0]), int(port), f, c.Client))
+}
+
+// redactAuth keeps the user and the password of CLUSTER FOLLOW out of logs, whatever is wrong with
+// the command.
+func redactAuth(c *engine.Ctx, at int) {
+	for ; at < len(c.Args); at++ {
+		n := 0
+		if is(c.Args[at], "auth") {
+			n = 1
+		} else if is(c.Args[at], "auth2") {
+			n = 2
+		}
+		for ; n > 0 && at+1 < len(c.Args); n-- {
+			at++
+			c.Redact(at)
+		}
+	}
 }
 
 // followedArgs reads what follows the port, which begins at an argument. It reports false when it
@@ -44,12 +66,9 @@ func followedArgs(c *engine.Ctx, at int) (f engine.Followed, ok bool) {
 			f.TLS = true
 		case is(a, "auth") && more >= 1:
 			f.User, f.Password = "", string(c.Args[at+1])
-			c.Redact(at + 1)
 			at++
 		case is(a, "auth2") && more >= 2:
 			f.User, f.Password = string(c.Args[at+1]), string(c.Args[at+2])
-			c.Redact(at + 1)
-			c.Redact(at + 2)
 			at += 2
 		default:
 			c.Err(engine.ErrSyntax)

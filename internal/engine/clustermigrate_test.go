@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,5 +105,38 @@ func TestFlushOfAnotherDatabase(t *testing.T) {
 			}
 			require.Equal(t, left, m.e.KS.DB(0).SlotLen(movingSlot), "%d of %d", db, databases)
 		}
+	}
+}
+
+// TestCopyNeedsAllKeys has users ask for what nodes copy from each other, keys of others included.
+func TestCopyNeedsAllKeys(t *testing.T) {
+	for _, u := range []struct {
+		rules              string
+		maySync, mayFollow bool
+	}{
+		{"~app:* +cluster", false, false},
+		{"%R~* +cluster", true, false},
+		{"%W~* +cluster", false, false},
+		{"~* resetdbs db=0 +cluster", false, false},
+		{"~app:* +cluster (~* +get)", false, false},
+		{"~* +cluster", true, true},
+	} {
+		m := newMember(t, 1, nil)
+		m.other()
+		m.apply(topology.Begin{ID: string(nodeID(77)), Slots: slotSet(1), Created: 1,
+			From: m.shard().ID, To: topology.ShardID(nodeID(301))})
+		m.install()
+		require.Equal(t, "+OK", m.do(m.c, "acl setuser app on >pw "+u.rules))
+		c := m.client()
+		require.Equal(t, "+OK", m.do(c, "auth app pw"))
+		got := m.do(c, "cluster follow 10.0.0.1 7000 slotsrange 1 1 auth2 user secret")
+		require.Equal(t, !u.mayFollow, strings.HasPrefix(got, "-NOPERM"), "%s: %s", u.rules, got)
+		const ask = "cluster syncslots begin %s %s %s"
+		got = m.do(c, fmt.Sprintf(ask, m.log.Cluster, nodeID(77), nodeID(1)))
+		require.Equal(t, !u.maySync, strings.HasPrefix(got, "-NOPERM"), "%s: %s", u.rules, got)
+		require.Equal(t, u.maySync, got == "+OK")
+		got = m.do(m.c, fmt.Sprintf(ask, nodeID(5), nodeID(77), nodeID(1)))
+		require.Contains(t, got, "of another cluster")
+		require.NotContains(t, got, m.log.Cluster)
 	}
 }

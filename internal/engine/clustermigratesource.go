@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/internal/acl"
 	"godwit/internal/backlog"
 	"godwit/internal/cluster/topology"
 	"godwit/internal/propagation"
@@ -19,6 +20,9 @@ const exportKeep = 1 << 20
 // says of which cluster and migration it knows, and who it is.
 func (c *Ctx) SyncSlots(cluster, id string, node topology.NodeID) {
 	e, cl := c.E, c.Client
+	if !c.MayCopy(acl.Read) {
+		return
+	}
 	if msg := e.exportRefusal(cluster, id, node); msg != "" {
 		c.Err(msg)
 		return
@@ -56,8 +60,7 @@ func (e *Engine) exportRefusal(cluster, id string, node topology.NodeID) string 
 		return errPeerLater + "This node is no member of a cluster yet"
 	}
 	if v.state.Cluster != cluster {
-		return fmt.Sprintf("ERR This node is of another cluster: %.40s, not %.40s",
-			v.state.Cluster, cluster)
+		return fmt.Sprintf("ERR This node is of another cluster than %.40s", cluster)
 	}
 	if v.shard.Boot != e.Cluster.Boot() {
 		return errPeerLater + "This node has started anew and may lack what its replicas have"

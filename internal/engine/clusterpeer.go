@@ -20,8 +20,7 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, begin int64, refusal
 	case v.self == nil || v.shard == nil:
 		return 0, 0, errPeerLater + "This node is no member of a cluster yet"
 	case p.Cluster != v.state.Cluster:
-		return 0, 0, fmt.Sprintf("ERR This node is of another cluster: %.40s, not %.40s",
-			v.state.Cluster, p.Cluster)
+		return 0, 0, fmt.Sprintf("ERR This node is of another cluster than %.40s", p.Cluster)
 	case p.Shard != v.shard.ID:
 		return 0, 0, fmt.Sprintf("%sThis node is of another shard: %.40s, not %.40s", errPeerLater,
 			v.shard.ID, p.Shard)

@@ -79,10 +79,26 @@ func (e *Engine) aclCall(
 
 // ReadsAll reports whether the user may run the command and read every key. SORT reads keys that
 // its arguments do not name.
-func (c *Ctx) ReadsAll() bool {
+func (c *Ctx) ReadsAll() bool { return c.allKeys(acl.Read) }
+
+// allKeys reports whether the user may run the command, and use every key in a mode.
+func (c *Ctx) allKeys(mode acl.Mode) bool {
 	u := c.Client.User
 	return u == nil || u.Unrestricted() ||
-		u.MayWithAllKeys(c.E.aclCall(u, c.Client.db, c.Cmd, c.Args), acl.Read)
+		u.MayWithAllKeys(c.E.aclCall(u, c.Client.db, c.Cmd, c.Args), mode)
+}
+
+// MayCopy reports whether the user may use every key in every database in a mode. If not, it
+// replies with an error. It is for commands with which nodes copy keys: they name none.
+func (c *Ctx) MayCopy(mode acl.Mode) bool {
+	u := c.Client.User
+	if c.allKeys(mode) && (u == nil || u.Unrestricted() || !u.ChecksDatabases()) {
+		return true
+	}
+	c.E.logDenied(c, acl.DeniedKey, c.Cmd.FullName(), u.Name)
+	c.Err("NOPERM User " + u.Name + " has no permissions to copy all keys, as '" +
+		c.Cmd.FullName() + "' does")
+	return false
 }
 
 // DryRun returns why access control refuses a call of the command by the user, naming the key,
