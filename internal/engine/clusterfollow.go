@@ -14,6 +14,7 @@ const (
 		" NO ONE"
 	errFollowFull = "ERR To follow a master of another cluster the node must be empty and" +
 		" without assigned slots."
+	errFollowMoves = "ERR Slots are on their way to this node"
 	errFollowsNone = "ERR This node follows no other cluster"
 )
 
@@ -40,6 +41,8 @@ func (e *Engine) FollowShard(host string, port int, f Followed, by *Client) (ref
 		return errFollowOther
 	case old == nil && (e.hasKeys() || !v.shard.Slots.Empty()):
 		return errFollowFull
+	case len(e.migrations.imports) > 0:
+		return errFollowMoves
 	case !busy.Empty():
 		return "ERR Slot " + strconv.Itoa(busy.Ranges()[0].First) + " is already busy"
 	}

@@ -21,13 +21,13 @@ func slotSet(i int) (s slot.Set) {
 	return s
 }
 
-// other adds a master with the moving slot to the cluster of a member.
-func (m *member) other() {
+// other adds a master with a slot to the cluster of a member.
+func (m *member) other(i int) {
 	m.Helper()
 	m.apply(topology.Admit{Node: nodeID(1), Shard: topology.ShardID(nodeID(301)),
 		About: topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7001}}})
-	m.apply(topology.DelSlots{Node: nodeID(0), Slots: slotSet(movingSlot)})
-	m.apply(topology.AddSlots{Node: nodeID(1), Slots: slotSet(movingSlot)})
+	m.apply(topology.DelSlots{Node: nodeID(0), Slots: slotSet(i)})
+	m.apply(topology.AddSlots{Node: nodeID(1), Slots: slotSet(i)})
 	m.install()
 	for m.e.Slice() {
 	}
@@ -49,7 +49,7 @@ func (m *member) begin(i int) (attempts *[]*engine.ImportAttempt) {
 // the source sends.
 func importing(t *testing.T, edit func(c *config.Config)) (*member, *engine.Client) {
 	m := newMember(t, 1, edit)
-	m.other()
+	m.other(movingSlot)
 	attempts := m.begin(movingSlot)
 	require.Len(t, *attempts, 1)
 	c := (*attempts)[0].Attach(&quietConn{})
@@ -122,7 +122,7 @@ func TestCopyNeedsAllKeys(t *testing.T) {
 		{"~* +cluster", true, true},
 	} {
 		m := newMember(t, 1, nil)
-		m.other()
+		m.other(movingSlot)
 		m.apply(topology.Begin{ID: string(nodeID(77)), Slots: slotSet(1), Created: 1,
 			From: m.shard().ID, To: topology.ShardID(nodeID(301))})
 		m.install()
@@ -139,4 +139,28 @@ func TestCopyNeedsAllKeys(t *testing.T) {
 		require.Contains(t, got, "of another cluster")
 		require.NotContains(t, got, m.log.Cluster)
 	}
+}
+
+// TestFollowAndMigration has slots move to a node that follows a shard of another cluster, and has
+// a node follow one while slots are on their way to it: the copy would delete what has moved.
+func TestFollowAndMigration(t *testing.T) {
+	m := newMember(t, 1, nil)
+	m.other(77)
+	following(m)
+	require.Empty(t, *m.begin(77))
+	require.Len(t, m.proposed, 1)
+	require.Contains(t, m.proposed[0].op.Do.(topology.Advance).Message, "another cluster")
+	m.settle()
+	require.Equal(t, "+OK", m.do(m.c, "cluster follow no one"))
+
+	m = newMember(t, 1, nil)
+	m.other(77)
+	m.apply(topology.DelSlots{Node: nodeID(0), All: true})
+	m.install()
+	require.Len(t, *m.begin(77), 1)
+	const follow = "cluster follow 10.0.0.1 7000 slotsrange 1 1"
+	require.Contains(t, m.do(m.c, follow), "on their way")
+	m.apply(topology.Advance{ID: string(nodeID(77)), Phase: topology.Cancelled})
+	m.install()
+	require.Equal(t, "+OK", m.do(m.c, follow))
 }

@@ -37,8 +37,11 @@ func (e *Engine) followImports() (ended slot.Set) {
 			m.Source)
 		im := &slotImport{Migration: m, slots: m.Slots}
 		g.imports = append(g.imports, im)
-		if m.Phase != topology.Copying {
+		switch {
+		case m.Phase != topology.Copying:
 			e.failImport(im, "the destination has none of the keys")
+		case e.Follows():
+			e.failImport(im, "the destination follows a shard of another cluster")
 		}
 	}
 	return ended
