@@ -25,8 +25,9 @@ func (e *Engine) followImports() (ended slot.Set) {
 			m.Migration = now
 			return false
 		}
-		e.endImport(m, now)
-		ended.Union(&m.slots)
+		if e.endImport(m, now); m.came && !e.dropCome(m, now) {
+			ended.Union(&m.slots)
+		}
 		return true
 	})
 	for _, m := range v.state.Migrations {
@@ -45,6 +46,17 @@ func (e *Engine) followImports() (ended slot.Set) {
 		}
 	}
 	return ended
+}
+
+// dropCome deletes what has come by a migration that has ended without moving the slots, whoever
+// owns them: nobody has seen it yet, and it is no copy. It reports false if that must be done
+// later, or if the slots have moved.
+func (e *Engine) dropCome(m *slotImport, now *topology.Migration) bool {
+	if now == nil || now.Phase == topology.Done || !e.mayDrop() {
+		return false
+	}
+	e.dropSlots(&m.slots)
+	return true
 }
 
 // endImport follows the end of a migration on its destination.
@@ -161,6 +173,7 @@ func (a *ImportAttempt) Attach(conn Conn) *Client {
 	e.countClient(c)
 	e.Stir(c)
 	m.attempt, m.client, m.step, m.heardAt = nil, c, importApplies, e.Steady()
+	m.came = true
 	e.Log.Notice("Migration %.40s: receiving slots %s", m.ID, m.slots.String())
 	return c
 }
@@ -249,8 +262,6 @@ func (c *Ctx) flushSlots(slots *slot.Set, db int) {
 		return true
 	})
 }
-
-var flushSlotWords = [2][]byte{[]byte("CLUSTER"), []byte("FLUSHSLOT")}
 
 // unlinkSlot deletes the keys of a slot in a database.
 func (c *Ctx) unlinkSlot(i int, db *keyspace.DB) {

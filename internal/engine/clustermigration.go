@@ -89,6 +89,7 @@ type slotImport struct {
 	retryAt int64 // steady ms
 	began   int64 // steady ms; 0: not yet
 	heardAt int64 // steady ms
+	came    bool  // keys may have come
 
 	marked bool  // the snapshot and a mark behind it have come
 	mark   int64 // the last mark, while the snapshot is not on disk

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"strconv"
 
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
@@ -13,6 +14,7 @@ import (
 // that was imported but never owned stay (topology.Shard.Kept).
 type strayKeys struct {
 	foreign slot.Set // slots whose keys must go
+	others  slot.Set // slots that other shards own
 	next    int      // slots before it are done with; slot.Count: all are
 	begun   bool     // foreign is known
 	keys    int      // deleted so far
@@ -22,7 +24,8 @@ type strayKeys struct {
 func (s *strayKeys) pending() bool { return s.begun && s.next < slot.Count }
 
 // findStrays is called with each new topology and the slots that this node's shard has lost by it.
-// A node that begins to lead looks at all slots. Slots that nobody owns keep their keys.
+// A node that begins to lead looks at all slots. Slots that nobody owns keep their keys until
+// another shard gets them.
 func (e *Engine) findStrays(lost *slot.Set) {
 	s, v := &e.strays, &e.cluster
 	if !v.leads() {
@@ -37,6 +40,9 @@ func (e *Engine) findStrays(lost *slot.Set) {
 	}
 	foreign := s.foreign
 	foreign.Union(lost)
+	gained := others
+	gained.Subtract(&s.others)
+	foreign.Union(&gained)
 	if !s.begun {
 		foreign = others
 	}
@@ -55,6 +61,7 @@ func (e *Engine) findStrays(lost *slot.Set) {
 	if !s.begun || foreign != s.foreign {
 		*s = strayKeys{foreign: foreign, begun: true}
 	}
+	s.others = others
 }
 
 // hideSlots hides the keys that are in no slot of this node's shard: those that a migration brings,
@@ -85,7 +92,7 @@ func (e *Engine) hideSlots() {
 // dropStrays deletes some keys of foreign slots. It reports whether there is more to do.
 func (e *Engine) dropStrays() (more bool) {
 	s := &e.strays
-	if e.loading.on || e.pause.active || !e.leaseLasts() {
+	if !e.mayDrop() {
 		return false // later
 	}
 	for looked := 0; s.next < slot.Count; looked++ {
@@ -103,6 +110,33 @@ func (e *Engine) dropStrays() (more bool) {
 	}
 	return false
 }
+
+// mayDrop reports whether keys of slots may be deleted now that nobody here uses.
+func (e *Engine) mayDrop() bool {
+	return e.cluster.leads() && !e.loading.on && !e.pause.active && e.leaseLasts()
+}
+
+// dropSlots deletes the keys of slots, which clients have not seen, in a time that does not depend
+// on their number.
+func (e *Engine) dropSlots(slots *slot.Set) {
+	slots.Each(func(i int) bool {
+		n := 0
+		for d := range e.KS.Databases() {
+			n += e.KS.DB(d).FlushSlot(i, true)
+		}
+		if n == 0 {
+			return true
+		}
+		e.Stats.Dirty += int64(n)
+		if e.Feed.Attached() != 0 {
+			e.Feed.Send(e.ownTargets(), 0, [][]byte{flushSlotWords[0], flushSlotWords[1],
+				strconv.AppendInt(nil, int64(i), 10)})
+		}
+		return true
+	})
+}
+
+var flushSlotWords = [2][]byte{[]byte("CLUSTER"), []byte("FLUSHSLOT")}
 
 // slotStride is how many slots are looked at between two looks at the clock.
 const slotStride = 1024

@@ -1,0 +1,60 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/cluster/topology"
+	"godwit/internal/propagation"
+	"godwit/internal/propagation/propagationtest"
+)
+
+// TestHalfImportsGo ends migrations on their way in each way, and has the slot go to the source,
+// the destination or nobody. What has come is no copy: nobody may see it, on replicas neither.
+func TestHalfImportsGo(t *testing.T) {
+	take := topology.DelSlots{Node: nodeID(1), Slots: slotSet(movingSlot)}
+	fail := topology.Advance{ID: string(nodeID(77)), Phase: topology.Failed}
+	for _, actions := range [][]topology.Action{
+		{fail},
+		{take},
+		{fail, take},
+		{take, topology.AddSlots{Node: nodeID(0), Slots: slotSet(movingSlot)}},
+		{take, topology.AddSlots{Node: nodeID(1), Slots: slotSet(movingSlot)}},
+	} {
+		for _, together := range []bool{false, true} {
+			m, c := importing(t, nil)
+			m.come(c, "{a}1")
+			heard := propagationtest.AttachTo(&m.e.Feed, propagation.Replicas)
+			for _, a := range actions {
+				if m.apply(a); !together {
+					m.install()
+				}
+			}
+			m.install()
+			require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot), "%+v", actions)
+			require.Contains(t, fmt.Sprint(heard.Units()), "FLUSHSLOT")
+			m.settle()
+			for m.e.Slice() {
+			}
+			require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot), "%+v", actions)
+		}
+	}
+}
+
+// TestStraysOfUnownedSlots takes a slot with keys from its owner. It keeps the keys until another
+// shard gets the slot.
+func TestStraysOfUnownedSlots(t *testing.T) {
+	m := newMember(t, 1, nil)
+	m.other(77)
+	require.Equal(t, "+OK", m.do(m.c, "set {a}1 1"))
+	m.change(topology.DelSlots{Node: nodeID(0), Slots: slotSet(movingSlot)})
+	for m.e.Slice() {
+	}
+	require.Equal(t, 1, m.e.KS.DB(0).SlotLen(movingSlot))
+	m.change(topology.AddSlots{Node: nodeID(1), Slots: slotSet(movingSlot)})
+	for m.e.Slice() {
+	}
+	require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
+}
