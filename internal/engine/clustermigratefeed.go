@@ -57,7 +57,7 @@ func (e *Engine) markExport(x *export) {
 		return
 	}
 	e.sendExport(x, "MARK", end)
-	x.marked, x.markedAt = x.streamEnd(), e.Steady()
+	x.said, x.marked, x.markedAt = end, x.streamEnd(), e.Steady()
 }
 
 // exportLags returns why the destination is too slow, "" if it is not.

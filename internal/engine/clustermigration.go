@@ -50,6 +50,7 @@ type export struct {
 	made   bool          // all of it is in the pipe
 
 	marked   int64 // end of the stream when it last got a mark, and that mark included
+	said     int64 // offset that the last mark says
 	end      int64 // what END says
 	acked    int64 // offset that the destination has applied
 	markedAt int64 // steady ms
@@ -201,8 +202,14 @@ func (e *Engine) resumeImports() {
 // clearing reports whether the destination still deletes what it had in the slots before.
 func (m *slotImport) clearing() bool { return m.step == importClears }
 
-// lag returns how many bytes of the stream the destination has not acknowledged.
-func (x *export) lag() int64 { return x.streamEnd() - x.acked }
+// lag returns how many bytes of changes the destination has not acknowledged. A mark says the
+// offset in front of it, and does not count itself.
+func (x *export) lag() int64 {
+	if x.acked == x.said {
+		return x.streamEnd() - x.marked
+	}
+	return x.streamEnd() - x.acked
+}
 
 // streamEnd returns the offset behind the last byte of the stream.
 func (x *export) streamEnd() int64 {
