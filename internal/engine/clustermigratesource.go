@@ -146,6 +146,13 @@ func (e *Engine) startExport(x *export) {
 	x.stream = backlog.New(e.Buffers, 0, exportKeep)
 	x.pipe = backlog.NewPipe(e.Buffers, pipeLimit, time.Hour, 1)
 	if x.stream == nil || x.pipe == nil {
+		if x.stream != nil {
+			x.stream.Drop()
+		}
+		if x.pipe != nil {
+			x.pipe.Reader(0).Close()
+			x.pipe.End(errNoSnapshot)
+		}
 		x.stream, x.pipe = nil, nil
 		e.failExport(x, "the system has no memory for the stream")
 		return

@@ -83,8 +83,13 @@ func (e *Engine) importCron() {
 }
 
 // clearImport goes on when this node has no keys in the slots of a migration. What it has may be
-// left of an earlier time, and is being deleted.
+// left of an earlier time, and is being deleted: at once, if nobody wants to hear of each key. The
+// source does not wait for long.
 func (e *Engine) clearImport(m *slotImport) {
+	if e.strays.pending() && e.mayDrop() && !e.hearsOfKeys() {
+		strays := m.slots.Common(&e.strays.foreign)
+		e.dropSlots(&strays)
+	}
 	i := e.firstKeptSlot(&m.slots)
 	switch {
 	case i < 0:

@@ -58,3 +58,19 @@ func TestStraysOfUnownedSlots(t *testing.T) {
 	}
 	require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
 }
+
+// TestMoveBackAtOnce moves a slot with many keys away and back, before what was left of it is
+// deleted. The source must not wait for that key by key.
+func TestMoveBackAtOnce(t *testing.T) {
+	m := newMember(t, 1, nil)
+	m.other(77)
+	for i := range 1000 {
+		require.Equal(t, "+OK", m.do(m.c, fmt.Sprintf("set {a}%d 1", i)))
+	}
+	heard := propagationtest.AttachTo(&m.e.Feed, propagation.Replicas)
+	m.change(topology.DelSlots{Node: nodeID(0), Slots: slotSet(movingSlot)},
+		topology.AddSlots{Node: nodeID(1), Slots: slotSet(movingSlot)})
+	require.Len(t, *m.begin(movingSlot), 1)
+	require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
+	require.Len(t, heard.Units(), 1)
+}
