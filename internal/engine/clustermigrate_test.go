@@ -164,3 +164,32 @@ func TestFollowAndMigration(t *testing.T) {
 	m.install()
 	require.Equal(t, "+OK", m.do(m.c, follow))
 }
+
+// TestMarksWaitForReplicas has a destination whose replica must confirm. Marks are acknowledged
+// when it has: else the source would hold its clients for nothing.
+func TestMarksWaitForReplicas(t *testing.T) {
+	m, c := importing(t, func(c *config.Config) { c.MinReplicasToAck = 1 })
+	m.come(c, "{a}1")
+	m.e.Exec(c, raw([]string{"CLUSTER", "SYNCSLOTS", "MARK", "7"}))
+	m.pass(1000)
+	require.NotContains(t, string(c.W.Buf), "ACK")
+	require.False(t, m.failed())
+	m.pass(40_000)
+	require.True(t, m.failed())
+
+	m, c = importing(t, nil)
+	m.come(c, "{a}1")
+	m.e.Exec(c, raw([]string{"CLUSTER", "SYNCSLOTS", "MARK", "7"}))
+	require.Contains(t, string(c.W.Buf), "ACK")
+}
+
+// failed reports whether the member wants a migration to fail since replicas do not confirm.
+func (m *member) failed() bool {
+	for _, p := range m.proposed {
+		if a, ok := p.op.Do.(topology.Advance); ok {
+			require.Contains(m, a.Message, "do not confirm")
+			return true
+		}
+	}
+	return false
+}

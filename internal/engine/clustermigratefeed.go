@@ -23,7 +23,7 @@ func (e *Engine) feedMigrations() {
 		e.feedExport(g.exports[i])
 	}
 	for _, m := range g.imports {
-		e.ackSnapshot(m)
+		e.ackMarks(m)
 		e.ackEnd(m)
 	}
 }
@@ -82,15 +82,38 @@ func (e *Engine) exportLags(x *export) string {
 // syncWaitMs bounds for how many ms a migration waits until its snapshot is on disk.
 const syncWaitMs = 5000
 
-// ackSnapshot acknowledges the marks behind a snapshot that is on disk now.
-func (e *Engine) ackSnapshot(m *slotImport) {
-	if m.logged == 0 || m.client == nil {
+// ackMarks acknowledges marks if what is in front of them is on disk, and confirmed by replicas.
+func (e *Engine) ackMarks(m *slotImport) {
+	if len(m.marks) == 0 || m.client == nil {
 		return
 	}
-	if log := e.persist.aof; !e.LogOn() || log.Synced() >= m.logged ||
-		e.Steady()-m.since > syncWaitMs {
-		m.logged = 0
-		m.say("ACK", m.mark)
+	if log := e.persist.aof; m.logged != 0 && e.LogOn() && log.Synced() < m.logged &&
+		e.Steady()-m.since <= syncWaitMs {
+		return
+	}
+	m.logged = 0
+	for len(m.marks) > 0 {
+		if next := &m.marks[0]; e.confirm.on {
+			if e.noteConfirmed(); e.confirm.upto < next.at {
+				e.askConfirmed(m, next)
+				return
+			}
+		}
+		m.say("ACK", m.marks[0].says)
+		m.marks = m.marks[1:]
+	}
+}
+
+// askConfirmed asks replicas for what they have. If they do not confirm a mark for long, the
+// migration ends.
+func (e *Engine) askConfirmed(m *slotImport, next *seenMark) {
+	now := e.Steady()
+	if now-next.came > e.Cfg.ReplTimeout*1000/2 {
+		e.failImport(m, "the destination's replicas do not confirm (min-replicas-to-ack)")
+		return
+	}
+	if now-m.askedAt >= markMs {
+		m.askedAt, e.repl.replicas.ask = now, true
 	}
 }
 

@@ -185,7 +185,8 @@ func (a *ImportAttempt) Attach(conn Conn) *Client {
 
 // SlotsMark notes a mark of the source (CLUSTER SYNCSLOTS MARK): all before it has been applied.
 // The first one stands behind the snapshot. It is acknowledged when that is on disk, if the log is
-// synced, because it was on the source's, and clients do not wait yet.
+// synced, because it was on the source's, and clients do not wait yet. Likewise replicas must have
+// confirmed what is acknowledged: if they do not, the migration fails before clients wait.
 func (e *Engine) SlotsMark(c *Client, offset int64) {
 	m := e.migrations.importOf(c)
 	if m == nil {
@@ -195,9 +196,9 @@ func (e *Engine) SlotsMark(c *Client, offset int64) {
 	if !m.marked && e.LogOn() && e.Cfg.AppendFsync != config.FsyncNo {
 		m.logged, m.since = e.persist.aof.Offset(), e.Steady()
 	}
-	if m.marked, m.mark = true, offset; m.logged == 0 {
-		m.say("ACK", offset)
-	}
+	m.marked = true
+	m.marks = append(m.marks[:min(1, len(m.marks))], seenMark{offset, e.Feed.Offset(), e.Steady()})
+	e.ackMarks(m)
 }
 
 // SlotsEnd notes that nothing more will come of a migration (CLUSTER SYNCSLOTS END).

@@ -92,16 +92,23 @@ type slotImport struct {
 	heardAt int64 // steady ms
 	came    bool  // keys may have come
 
-	marked bool  // the snapshot and a mark behind it have come
-	mark   int64 // the last mark, while the snapshot is not on disk
-	logged int64 // offset in the log behind the snapshot, while it is not on disk; else 0
-	since  int64 // steady ms, of that
+	marked bool       // the snapshot and a mark behind it have come
+	marks  []seenMark // that are not acknowledged yet: the next, and the last
+	logged int64      // offset in the log behind the snapshot, while it is not on disk; else 0
+	since  int64      // steady ms, of that
 
 	ends  bool  // END has come, and is to be acknowledged
 	end   int64 // what it says
 	endAt int64 // offset of this node's own stream behind what came before it
 	// endedAt is when it came, askedAt when replicas were last asked what they have; steady ms.
 	endedAt, askedAt int64
+}
+
+// seenMark is a mark in the stream of a source.
+type seenMark struct {
+	says int64 // the offset to acknowledge
+	at   int64 // offset of this node's own stream behind what came before it
+	came int64 // steady ms
 }
 
 // ImportAttempt is one try to get the keys of a migration from its source. The server runs it on a
