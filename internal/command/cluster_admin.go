@@ -39,6 +39,11 @@ func clusterAdminHandlers() engine.Handlers {
 	for name, run := range h {
 		h[name] = inTopology(run)
 	}
+	follow := h["cluster|follow"]
+	h["cluster|follow"] = func(c *engine.Ctx) {
+		redactAuth(c, 4)
+		follow(c)
+	}
 	return h
 }
 

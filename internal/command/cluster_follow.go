@@ -13,7 +13,6 @@ import (
 // [AUTH password | AUTH2 username password], and CLUSTER FOLLOW NO ONE.
 func clusterFollowCmd(c *engine.Ctx) {
 	args := c.Args[2:]
-	redactAuth(c, 4)
 	if !c.MayCopy(acl.Read | acl.Write) {
 		return
 	}
