@@ -32,7 +32,8 @@ type inbox struct {
 	created time.Time
 	bytes   atomic.Uint64
 	heard   atomic.Int64  // unix ns of the last message, 0: none has come
-	queues  queues        // of answers
+	queues  queues        // of what is for the node
+	bulk    bool          // bulk messages have been queued
 	before  *inbox        // the node's link before this one, nil if there was none
 	ended   chan struct{} // closed when nothing more is received from it
 }

@@ -9,6 +9,10 @@
 // sent waits in bounded queues, and what does not fit there is dropped: Send never blocks. Whoever
 // needs an answer asks again. Messages of one kind arrive in order, with gaps.
 //
+// While the link to a peer is not open, the one that the peer has opened carries messages both
+// ways. So a node takes part whose address nobody can reach, or has yet to learn. Bulk messages
+// stay on that link until it breaks, or later ones could overtake them.
+//
 // Nodes that do not know each other yet talk on a visit: a link to an address, on which the other
 // side answers. It closes when nothing was sent on it for a while.
 //
@@ -239,20 +243,39 @@ func (b *Bus) SetPeers(addrs map[string]string) {
 	}
 }
 
-// Send queues a message for a node. If that is no peer the message goes over the link that the
-// node has opened. Send reports false if there is no way, or no room: the message is dropped. The
-// payload must not change afterwards.
+// Send queues a message for a node. If that is no peer, or the link to it is not open, the message
+// goes over the link that the node has opened. Send reports false if there is no way, or no room:
+// the message is dropped. The payload must not change afterwards.
 func (b *Bus) Send(node string, kind Kind, payload []byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p := b.peers[node]; p != nil {
-		return p.push(kind, payload)
+		return b.push(p, kind, payload)
 	}
 	if in := b.from(node); in != nil {
 		return b.reply(in, message{kind, payload})
 	}
 	b.stats.dropped.Add(1)
 	return false
+}
+
+// push queues a message for a peer, on the link that the peer has opened if there is no other. The
+// bus is locked.
+func (b *Bus) push(p *peer, kind Kind, payload []byte) bool {
+	in := b.from(p.node)
+	if in == nil || p.open() && (kind < Bulk || !in.bulk) {
+		return p.push(kind, payload)
+	}
+	in.bulk = in.bulk || kind >= Bulk
+	return b.reply(in, message{kind, payload})
+}
+
+// Linked reports whether the link to a peer is open.
+func (b *Bus) Linked(node string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.peers[node]
+	return p != nil && p.open()
 }
 
 // Has reports whether a node has opened a link to this one.
@@ -309,7 +332,7 @@ func (b *Bus) Broadcast(kind Kind, payload []byte, want func(node string) bool) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for node, p := range b.peers {
-		if (want == nil || want(node)) && p.push(kind, payload) {
+		if (want == nil || want(node)) && b.push(p, kind, payload) {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -242,6 +243,49 @@ func TestVisit(t *testing.T) {
 	other := start(t, 4, "t")
 	a.Visit(other.addr, control, nil)
 	a.logged(t, `No link to a cluster node at `+other.addr+`: it says: "cluster-secret differs"`)
+}
+
+// TestOneWay cannot reach a peer at the address that it knows. Messages go over the link that the
+// peer has opened, until there is another one.
+func TestOneWay(t *testing.T) {
+	a, b := start(t, 1, "s"), start(t, 2, "s")
+	a.SetPeers(map[string]string{id(2): "127.0.0.1:1"})
+	b.SetPeers(map[string]string{id(1): a.addr})
+	b.linked(t, 1)
+	require.Eventually(t, func() bool { return a.Has(id(2)) }, 20*time.Second, time.Millisecond)
+	require.False(t, a.Linked(id(2)))
+	require.True(t, a.Send(id(2), control, []byte("one")))
+	require.Equal(t, 1, a.Broadcast(bulk, []byte("two"), nil))
+	require.ElementsMatch(t, []string{"01 8 one", "01 128 two"}, b.received(t, 2))
+
+	a.SetPeers(map[string]string{id(2): b.addr})
+	a.linked(t, 2)
+	require.True(t, a.Linked(id(2)))
+	require.True(t, a.Send(id(2), control, []byte("three")))
+	for i := range 100 {
+		a.Broadcast(bulk, fmt.Appendf(nil, "%03d", i), nil)
+	}
+	list := b.received(t, 103)[2:]
+	list = slices.DeleteFunc(list, func(m string) bool { return m == "01 8 three" })
+	require.Len(t, list, 100)
+	require.IsIncreasing(t, list)
+}
+
+// TestOneWayLimit bounds what waits for a peer on the link that it has opened.
+func TestOneWayLimit(t *testing.T) {
+	read := make(chan struct{})
+	a, b := start(t, 1, "s"), start(t, 2, "s", func(o *Options) {
+		o.Receive = func(Peer, Kind, []byte) { <-read }
+	})
+	t.Cleanup(func() { close(read) }) // before b closes
+	a.SetQueueLimit(1 << 20)
+	a.SetPeers(map[string]string{id(2): "127.0.0.1:1"})
+	b.SetPeers(map[string]string{id(1): a.addr})
+	require.Eventually(t, func() bool { return a.Has(id(2)) }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return !a.Send(id(2), control, make([]byte, 1<<16))
+	}, 20*time.Second, time.Microsecond)
+	require.NotZero(t, a.Stats().Full)
 }
 
 func TestWrongNode(t *testing.T) {

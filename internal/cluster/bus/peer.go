@@ -61,6 +61,13 @@ func (p *peer) restart() {
 	}
 }
 
+// open reports whether there is a link.
+func (p *peer) open() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conn != nil
+}
+
 // link describes the link, if there is one.
 func (p *peer) link() (l Link, ok bool) {
 	p.mu.Lock()
