@@ -154,6 +154,7 @@ func TestEveryDirectiveRefusesAsRedis8(t *testing.T) {
 		"tls-cluster":     "there is no certificate that Redis could use",
 
 		"cluster-node-timeout": "other bounds and another default",
+		"cluster-announce-ip":  "Redis takes what is no address",
 	}
 	for _, d := range Directives() {
 		if differ[d.Name] != "" || len(get(t, c, d.Name)) == 0 {

@@ -16,7 +16,7 @@ var someValues = []string{
 	"murmur64a", "logfmt", "iso8601", "milliseconds", "relaxed", "unknown-endpoint", "0.25", "64",
 	"AKEnocmSTIV", "AKEn", "AKEo", "nocm", "g$lshzxetdKE", "KT", "AV", "127.0.0.1 7000", "/",
 	"{title}", "no one", "hostname", "on-empty-db", "panic-on-replicas", "CN", "best-effort",
-	"send",
+	"send", "10.0.0.11",
 }
 
 // TestRewriteEveryDirective sets each directive to each value that it takes, rewrites a file that

@@ -341,30 +341,6 @@ func someName(directive, what string) func(string) error {
 	}
 }
 
-// hostName refuses characters that cannot be part of a host name.
-func hostName(s string) error {
-	for i := range len(s) {
-		c := s[i] | 0x20
-		if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '-' && s[i] != '.' {
-			return reason("Hostnames may only contain alphanumeric characters, hyphens or dots")
-		}
-	}
-	return nil
-}
-
-// nodeName takes a name without the characters that separate things in a cluster's files.
-func nodeName(at func(*Config) *string) value {
-	v := str(at).(field[string])
-	read := v.codec.read
-	v.codec.read = func(args []string, old string, more bool) (string, error) {
-		if len(args) == 1 && strings.ContainsAny(args[0], "!#$%&()*+:;<>?@[]^{|}~\x00") {
-			return old, reason("Announced human node name contained invalid character")
-		}
-		return read(args, old, more)
-	}
-	return v
-}
-
 // titleVars lists the variables of proc-title-template.
 var titleVars = []string{"{title}", "{listen-addr}", "{server-mode}", "{port}", "{tls-port}",
 	"{unixsocket}", "{config-file}"}

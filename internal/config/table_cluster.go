@@ -84,7 +84,7 @@ func clusterTable() []Directive {
 func clusterAnnounceTable() []Directive {
 	return []Directive{
 		{Name: "cluster-announce-ip", Doc: "Address that a node gives of itself.",
-			value: str(func(c *Config) *string { return &c.Cluster.AnnounceIP })},
+			value: str(func(c *Config) *string { return &c.Cluster.AnnounceIP }, announcedIP)},
 		{Name: "cluster-announce-hostname", Doc: "Host name that a node gives of itself.",
 			value: str(func(c *Config) *string { return &c.Cluster.AnnounceHostname }, hostName)},
 		{Name: "cluster-announce-port", Default: "0", Doc: "Port that a node gives of itself.",
