@@ -72,7 +72,7 @@ func (l *leader) once(n *Node, what string) bool {
 	return true
 }
 
-// failures notes which nodes the leader hears.
+// failures notes which nodes the leader hears, and is heard by.
 func (l *leader) failures(n *Node) {
 	for _, id := range n.state.NodeIDs() {
 		failed := l.silent(n, id) && id != n.meta.Node
@@ -90,10 +90,10 @@ func (l *leader) failures(n *Node) {
 	}
 }
 
-// silent reports whether a node has not been heard for too long.
+// silent reports whether a node has not been heard for too long, or has not heard the leader.
 func (l *leader) silent(n *Node, id topology.NodeID) bool {
-	if p := l.peers[id]; p != nil && p.heard > 0 {
-		return n.now-p.heard > n.timeout()
+	if p := l.peers[id]; p != nil && p.reached > 0 {
+		return n.now-p.reached > n.timeout()
 	}
 	since := l.since
 	if node := n.state.Nodes[id]; node != nil {
@@ -104,10 +104,10 @@ func (l *leader) silent(n *Node, id topology.NodeID) bool {
 	return n.now > since+l.grace(n)
 }
 
-// hears reports whether a node has been heard lately.
+// hears reports whether a node and the leader have heard each other lately.
 func (l *leader) hears(n *Node, id topology.NodeID) bool {
 	p := l.peers[id]
-	return p != nil && p.heard > 0 && n.now-p.heard <= n.timeout()/2
+	return p != nil && p.reached > 0 && n.now-p.reached <= n.timeout()/2
 }
 
 // take takes an entry that a node wants into the queue.

@@ -11,7 +11,7 @@ import (
 // and the fields of the kind. Integers are varints, texts and bodies have their length in front.
 //
 //	raft        from, to (raft ids)  a message of raft, protobuf
-//	ping        to the leader: what the node has installed, what its data is, its clock
+//	ping        to the leader: what the node has installed and heard, its data, its clock
 //	pong        the leader's answer, perhaps with a lease
 //	propose     an entry for the leader's log
 //	result      the leader's answer, if it refused the entry before it was in the log
@@ -122,6 +122,8 @@ type ping struct {
 	at      Time   // by the sender's clock
 	applied uint64 // the index of the state that the sender's server has installed
 	wants   bool   // a lease
+	term    uint64 // of the leader that the sender last heard, 0: it has heard none
+	silence Time   // since then, by the sender's clock
 	local   Local
 	came    Time // by the receiver's clock; not in the frame
 }
@@ -132,6 +134,8 @@ func (p *ping) write(w *writer) {
 	w.int(p.at)
 	w.uint(p.applied)
 	w.flag(p.wants)
+	w.uint(p.term)
+	w.int(p.silence)
 	w.flag(p.local.Role == topology.Master)
 	w.text(string(p.local.Shard))
 	w.uint(p.local.Term)
@@ -142,6 +146,10 @@ func (p *ping) write(w *writer) {
 
 func (p *ping) read(r *reader) {
 	p.raft, p.boot, p.at, p.applied, p.wants = r.uint(), r.uint(), r.int(), r.uint(), r.flag()
+	p.term = r.uint()
+	if p.silence = r.int(); p.silence < 0 {
+		r.fail()
+	}
 	p.local.Role = topology.Replica
 	if r.flag() {
 		p.local.Role = topology.Master

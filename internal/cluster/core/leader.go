@@ -45,6 +45,7 @@ type leader struct {
 type peer struct {
 	raft     uint64 // its id in the Raft group
 	heard    Time   // when its last ping came
+	reached  Time   // when it last heard this leader, by what its pings say, 0: it has not
 	at       Time   // of that ping, by the node's clock
 	leaseEnd Time   // by the leader's clock, 0: it has none of this leader
 	applied  uint64 // that its server has installed
@@ -144,6 +145,9 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	}
 	peer.heard, peer.at, peer.boot, peer.local = n.now, p.at, p.boot, p.local
 	peer.applied = max(peer.applied, min(p.applied, n.applied()))
+	if p.term == l.term {
+		peer.reached = max(peer.reached, n.now-p.silence)
+	}
 	if !p.wants {
 		return
 	}
@@ -228,13 +232,14 @@ func (l *leader) answer(n *Node, through passed) {
 // grants reports whether the node that sent the ping gets a lease. One whose server does not act by
 // the last revocation yet gets none: if its executor is busy, the lease that it has runs out, and
 // nobody waits for it any longer. The round may have begun before that revocation, so its index
-// does not tell.
+// does not tell. Nor does one get a lease that does not hear this leader: it would only have to be
+// waited for.
 func (l *leader) grants(n *Node, id topology.NodeID, p *ping) bool {
 	if !p.wants || !l.ready(n) || l.revoke > n.applied() {
 		return false
 	}
 	node, sh := n.state.Nodes[id], n.state.ShardOf(id)
-	if node == nil || node.Raft != p.raft {
+	if node == nil || node.Raft != p.raft || !l.hears(n, id) {
 		return false
 	}
 	if l.peer(id, p.raft).applied < n.state.Revoked && !n.cfg.Debug.BlindLease {

@@ -1,6 +1,9 @@
 package core
 
-import "godwit/internal/cluster/topology"
+import (
+	"go.etcd.io/raft/v3/raftpb"
+	"godwit/internal/cluster/topology"
+)
 
 // lease is what a master has been given, by its own clock.
 type lease struct {
@@ -56,6 +59,23 @@ func (n *Node) installed(s uint64) {
 	}
 }
 
+// heardLeader notes when a leader has spoken. A leader relies on a node only as long as the node
+// hears it: one that can send and not receive is as good as gone.
+type heardLeader struct {
+	term uint64 // 0: none has
+	at   Time
+}
+
+// heed notes that a message of raft has come, which the leader may have sent.
+func (n *Node) heed(m *raftpb.Message) {
+	switch m.GetType() {
+	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgSnap:
+		if m.GetTerm() == n.raft.BasicStatus().GetTerm() {
+			n.led = heardLeader{m.GetTerm(), n.now}
+		}
+	}
+}
+
 // keepInTouch pings the leader from time to time, and someone who may know it while there is none.
 // A new leader hears of the node at once, and so does the leader of a new master. While the shard
 // has no master, reports of who has what come often.
@@ -80,9 +100,12 @@ func (n *Node) ping() {
 	}
 	n.lease.asked, n.lease.wanted, n.lease.leader = n.now, n.wantsLease(), n.leader()
 	p := &ping{raft: n.meta.Raft, boot: n.meta.Boot, at: n.now, applied: n.install,
-		wants: n.wantsLease(), local: n.local}
+		wants: n.wantsLease(), term: n.led.term, silence: n.now - n.led.at, local: n.local}
 	switch leader := n.leader(); leader {
 	case n.meta.Node:
+		if n.lead != nil {
+			p.term, p.silence = n.lead.term, 0
+		}
 		n.lead.pinged(n, n.meta.Node, p)
 	case "":
 		if to := n.anyone(); to != "" {

@@ -128,7 +128,7 @@ func (l *leader) exchange(n *Node, progress map[uint64]tracker.Progress,
 func (l *leader) gone(n *Node, id topology.NodeID) bool {
 	heard := l.since
 	if p := l.peers[id]; p != nil {
-		heard = max(heard, p.heard)
+		heard = max(heard, p.reached)
 	}
 	return id != n.meta.Node && n.now-heard > goneTimeouts*n.timeout()
 }
@@ -213,6 +213,9 @@ func (n *Node) slept(gap Time) {
 	for _, p := range n.lead.peers {
 		if p.heard > 0 {
 			p.heard += gap
+		}
+		if p.reached > 0 {
+			p.reached += gap
 		}
 	}
 }

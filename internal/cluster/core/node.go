@@ -46,6 +46,7 @@ type Node struct {
 	out      Output
 	lead     *leader // nil unless it leads
 	lease    lease
+	led      heardLeader
 	requests requests
 	meetings []*meeting      // ascending by number
 	offers   map[string]Time // clusters that may welcome this node, until when

@@ -69,6 +69,7 @@ func (n *Node) step(from topology.NodeID, b *raftBody) error {
 	}
 	n.guard(func() error {
 		_ = n.raft.Step(m) // it drops what it does not want
+		n.heed(m)
 		return nil
 	})
 	return nil

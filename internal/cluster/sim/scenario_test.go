@@ -63,6 +63,67 @@ func TestFailoverTime(t *testing.T) {
 	}
 }
 
+// TestOneWay has a master hear nobody, though all others hear it. It must be
+// replaced like one that has died. If it led, it has to notice that first, and for half of a
+// timeout more it keeps others from leading.
+func TestOneWay(t *testing.T) {
+	times := map[bool]int{}
+	longest := map[bool]int64{}
+	for s := uint64(1); s <= 24; s++ {
+		within(t, Options{Seed: s, Nodes: 7, Confirm: -1}, func(w *World) {
+			w.clients()
+			w.runFor(time.Duration(w.between(Timeout, 2*Timeout)))
+			for r := range ranges {
+				victim := w.check.last[rangeKey{w.hosts[0].node.State().Cluster, r}].h
+				led := victim.node.Leads()
+				if sh := victim.node.State().ShardOf(victim.id); led == (s%2 == 0) &&
+					len(victim.node.State().Members(sh.ID)) >= 3 {
+					longest[led] = max(longest[led], w.deafen(r, victim))
+					times[led]++
+					break
+				}
+			}
+		})
+	}
+	require.NotZero(t, times[true])
+	require.NotZero(t, times[false])
+	t.Logf("longest, by whether it led: %v of %v", longest, times)
+}
+
+// deafen cuts all ways to the master of a range, and waits for a write that another one confirms.
+// It reports how long that took.
+func (w *World) deafen(r int, victim *host) (took int64) {
+	limit := 3 * Timeout / 2
+	if victim.node.Leads() {
+		limit = 2 * Timeout
+	}
+	for _, h := range w.hosts {
+		w.net.cut[h.index][victim.index] = h != victim
+	}
+	cut := w.now
+	w.note("%v hears nobody", victim)
+	w.check.by[r] = nil
+	w.insist(r)
+	other := func() bool { return w.check.by[r] != nil && w.check.by[r] != victim }
+	if !w.runUntil(limit, other) {
+		w.fail("no other master confirms a write %v after %v was made deaf", limit, victim)
+	}
+	took = w.now - cut
+	w.net.mend()
+	w.runUntil(3*Timeout, func() bool {
+		sh := victim.node.State().ShardOf(victim.id)
+		return sh.Master != "" && sh.Master != victim.id
+	})
+	for _, h := range w.hosts {
+		s := h.node.State()
+		if !w.runUntil(3*Timeout, func() bool { return !h.node.State().Nodes[victim.id].Failed }) ||
+			s.ShardOf(victim.id).Master == victim.id {
+			w.fail("%v does not come back", victim)
+		}
+	}
+	return took
+}
+
 // busyMaster has a master, not that of the first range, run a long script. It reports whether there
 // is one.
 func (w *World) busyMaster() bool {
