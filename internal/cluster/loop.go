@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"net"
 	"strconv"
 	"time"
@@ -88,6 +89,9 @@ func (r *Runtime) settle() {
 	if o.State != nil {
 		r.adopt(o.State)
 	}
+	if len(o.Moved) > 0 {
+		r.move(o.Moved)
+	}
 	for _, m := range o.Messages {
 		r.send(m)
 	}
@@ -102,24 +106,51 @@ func (r *Runtime) settle() {
 // adopt prepares the links and the log for a new state.
 func (r *Runtime) adopt(s *topology.State) {
 	self := r.node.ID()
-	peers, shard := map[string]string{}, map[string]bool{}
+	shard := map[string]bool{}
 	me := s.Nodes[self]
 	for id, n := range s.Nodes {
-		if id == self {
-			continue
-		}
-		if addr := busAddr(n.About.Address); addr != "" {
-			peers[string(id)] = addr
-		}
-		if me != nil && me.Shard == n.Shard {
+		if id != self && me != nil && me.Shard == n.Shard {
 			shard[string(id)] = true
 		}
 	}
-	r.peers = peers
 	r.shard.Store(&shard)
 	r.bus.SetSelf(string(self))
-	r.bus.SetPeers(peers)
+	r.connect(s)
 	r.news.state(s, self)
+}
+
+// connect has the bus keep links to all other nodes of a state.
+func (r *Runtime) connect(s *topology.State) {
+	maps.DeleteFunc(r.moved, func(id topology.NodeID, m movedNode) bool {
+		n := s.Nodes[id]
+		return n == nil || busAddr(n.About.Address) != m.from
+	})
+	r.peers = map[string]string{}
+	for id, n := range s.Nodes {
+		addr := busAddr(n.About.Address)
+		if m, ok := r.moved[id]; ok {
+			addr = m.to
+		}
+		if id != r.node.ID() && addr != "" {
+			r.peers[string(id)] = addr
+		}
+	}
+	r.bus.SetPeers(r.peers)
+}
+
+// movedNode says where a member is reached whose address in the state is from.
+type movedNode struct{ from, to string }
+
+// move has the bus connect to members where CLUSTER MEET has found them.
+func (r *Runtime) move(list []core.Moved) {
+	s := r.node.State()
+	for _, m := range list {
+		if n := s.Nodes[m.Node]; n != nil {
+			r.moved[m.Node] = movedNode{busAddr(n.About.Address), busAddr(m.At)}
+			r.log.Notice("Node %s has moved to %s", describe(n), busAddr(m.At))
+		}
+	}
+	r.connect(s)
 }
 
 // busAddr returns where a node listens for others, "" if that is not known.

@@ -107,6 +107,7 @@ type Runtime struct {
 	ip      string         // as learnt
 	looked  int64          // when the machine's addresses were last looked at
 	peers   map[string]string
+	moved   map[topology.NodeID]movedNode
 	news    news
 	heard   int64 // when the leader last spoke
 	timeout time.Duration
@@ -125,7 +126,8 @@ const inboxLen = 1024
 // not start. The first state is installed soon.
 func Start(o Options) (*Runtime, error) {
 	r := &Runtime{o: o, log: o.Log, about: o.About, inbox: make(chan received, inboxLen),
-		wake: make(chan struct{}, 1), stop: make(chan struct{})}
+		moved: map[topology.NodeID]movedNode{},
+		wake:  make(chan struct{}, 1), stop: make(chan struct{})}
 	storage := o.Storage
 	if storage == nil {
 		var err error
@@ -138,7 +140,8 @@ func Start(o Options) (*Runtime, error) {
 	var err error
 	r.node, err = core.New(o.Now(), core.Config{About: o.About, Timeout: o.Timeout,
 		SnapshotEvery: o.SnapshotEvery, Storage: fresh, NewID: o.NewID,
-		Log: func(text string) { r.log.Notice("%s", text) }})
+		Linked: func(id topology.NodeID) bool { return r.bus.Linked(string(id)) },
+		Log:    func(text string) { r.log.Notice("%s", text) }})
 	if err != nil {
 		r.closeFile()
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -178,6 +179,24 @@ func (n *Node) Revive() error {
 		n.Server = s
 	}
 	return err
+}
+
+// Move starts a node that has ended once more, in its folder and at other ports.
+func (n *Node) Move() error {
+	port, err := ClusterPort()
+	if err != nil {
+		return err
+	}
+	n.opts.Args = slices.Clone(n.opts.Args)
+	for i, word := range n.opts.Args[:len(n.opts.Args)-1] {
+		switch word {
+		case "--port":
+			n.opts.Args[i+1] = strconv.Itoa(port)
+		case "--cluster-port":
+			n.opts.Args[i+1] = strconv.Itoa(port + BusOffset)
+		}
+	}
+	return n.Revive()
 }
 
 // members returns the nodes without the spares.

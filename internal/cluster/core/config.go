@@ -24,6 +24,9 @@ type Config struct {
 	Storage Storage
 	// NewID returns 40 random hexadecimal digits.
 	NewID func() string
+	// Linked reports whether a link to a member is open, at the address that the state has. nil
+	// stands for no.
+	Linked func(node topology.NodeID) bool
 	// Log receives lines for the log. It may be nil.
 	Log func(text string)
 	// Debug switches off a rule of the protocol. It is for the simulator, which must notice.
@@ -61,6 +64,9 @@ func (c *Config) defaults() {
 	}
 	if c.SnapshotEvery == 0 {
 		c.SnapshotEvery = 1000
+	}
+	if c.Linked == nil {
+		c.Linked = func(topology.NodeID) bool { return false }
 	}
 	if c.Log == nil {
 		c.Log = func(string) {}

@@ -113,6 +113,9 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 		} else {
 			n.met(m, errTwin)
 		}
+	case known != nil && cluster == n.meta.Cluster && n.moved(m.at, known, &b.about):
+		n.out.Moved = append(n.out.Moved, Moved{b.node, m.at})
+		n.met(m, "")
 	case known != nil && known.About.Address != b.about.about.Address:
 		n.met(m, errTwin)
 	case cluster == n.meta.Cluster && (known != nil || n.applied() > 0 && b.applied > 0):
@@ -125,6 +128,15 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 	default:
 		n.bring(m, from, cluster, &b.about)
 	}
+}
+
+// moved reports whether a member that has answered at an address was started anew there: the state
+// has another address, and nobody answers at that. One that is older than the member is known to
+// be runs on a copy of its files.
+func (n *Node) moved(at topology.Address, known *topology.Node, a *about) bool {
+	old := &known.About.Address
+	return (*old != a.about.Address || at.IP != old.IP || at.BusPort != old.BusPort) &&
+		a.boot >= known.Boot && !n.cfg.Linked(known.ID)
 }
 
 // bring decides who joins whose cluster.

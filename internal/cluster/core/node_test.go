@@ -226,3 +226,23 @@ func TestRefusedAbout(t *testing.T) {
 	s.run(2 * time.Second)
 	require.Equal(t, "good", s.State().Nodes[s.ID()].About.Name)
 }
+
+// TestMoved wants CLUSTER MEET to believe a member with another address only if it may have been
+// started there: nobody answers at the old one, and it is not older than it is known to be.
+func TestMoved(t *testing.T) {
+	at := topology.Address{IP: "127.0.0.1", BusPort: 17000}
+	other := topology.Address{IP: "127.0.0.1", BusPort: 17001}
+	linked := false
+	n := &Node{cfg: Config{Linked: func(topology.NodeID) bool { return linked }}}
+	known := &topology.Node{ID: "a", Boot: 3, About: topology.About{Address: at}}
+	says := func(boot uint64, a topology.Address) *about {
+		return &about{node: "a", boot: boot, about: topology.About{Address: a}}
+	}
+	require.False(t, n.moved(at, known, says(4, at)), "it is where it was")
+	require.True(t, n.moved(other, known, says(4, other)))
+	require.True(t, n.moved(other, known, says(4, at)), "it has yet to learn its address")
+	require.True(t, n.moved(other, known, says(3, other)))
+	require.False(t, n.moved(other, known, says(2, other)), "a copy of old files")
+	linked = true
+	require.False(t, n.moved(other, known, says(4, other)), "a copy")
+}

@@ -10,6 +10,9 @@ type Output struct {
 	// State is the newest agreed state, nil if it is the one of the last Output. It must not be
 	// changed. The server installs it, then calls Node.Installed.
 	State *topology.State
+	// Moved are members that are reached at another address than the state has, until it has the
+	// new one.
+	Moved []Moved
 	// Answers are results of proposals and requests: call each one's Done, in order, after State
 	// has been installed.
 	Answers []Answer
@@ -23,6 +26,12 @@ type Message struct {
 	// used as well, and must be if At is zero.
 	At   topology.Address
 	Data []byte
+}
+
+// Moved says where a member is reached.
+type Moved struct {
+	Node topology.NodeID
+	At   topology.Address
 }
 
 // Answer is the result of a proposal or of a request.

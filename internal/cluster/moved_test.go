@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// move starts a node that was closed again, at another port.
+func (m *member) move(t testing.TB) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	m.port = ln.Addr().(*net.TCPAddr).Port
+	m.o.About.BusPort = m.port
+	m.start(t, ln)
+}
+
+// settled waits until all nodes know where all are, and have links to them.
+func settled(t testing.TB, list []*member) {
+	t.Helper()
+	leader(t, list)
+	for _, m := range list {
+		for _, other := range list {
+			id := other.Status().ID
+			eventually(t, "the new address is known", func() bool {
+				return m.installed().Nodes[id].About.BusPort == other.port
+			})
+			eventually(t, "there is a link", func() bool {
+				return m == other || m.bus.Linked(string(id))
+			})
+		}
+	}
+}
+
+// TestMovedOne starts one node again at another port: the others learn where it is from itself.
+func TestMovedOne(t *testing.T) {
+	t.Parallel()
+	list := form(t, 3)
+	for _, m := range list {
+		eventually(t, "voters", func() bool { return len(m.Status().Voters) == 3 })
+	}
+	at := leader(t, list)
+	for _, i := range []int{(at + 1) % 3, at} {
+		list[i].Close()
+		list[i].move(t)
+		settled(t, list)
+	}
+}
+
+// TestMovedAll starts all nodes again at other ports. None can know where the others are, until
+// they are told.
+func TestMovedAll(t *testing.T) {
+	t.Parallel()
+	list := form(t, 3)
+	for _, m := range list {
+		eventually(t, "voters", func() bool { return len(m.Status().Voters) == 3 })
+	}
+	settled(t, list)
+	for _, m := range list {
+		m.Close()
+	}
+	for _, m := range list {
+		m.move(t)
+	}
+	for _, m := range list {
+		for _, other := range list {
+			if m != other {
+				require.Empty(t, m.meet(t, other))
+			}
+		}
+	}
+	settled(t, list)
+}
