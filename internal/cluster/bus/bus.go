@@ -10,8 +10,9 @@
 // needs an answer asks again. Messages of one kind arrive in order, with gaps.
 //
 // While the link to a peer is not open, the one that the peer has opened carries messages both
-// ways. So a node takes part whose address nobody can reach, or has yet to learn. Bulk messages
-// stay on that link until it breaks, or later ones could overtake them.
+// ways. So a node takes part whose address nobody can reach, or has yet to learn. Control messages
+// may overtake each other when that begins or ends. Bulk messages do not: they take that way once
+// the link could not be opened, which drops those before them, and until that way breaks.
 //
 // Nodes that do not know each other yet talk on a visit: a link to an address, on which the other
 // side answers. It closes when nothing was sent on it for a while.
@@ -263,10 +264,13 @@ func (b *Bus) Send(node string, kind Kind, payload []byte) bool {
 // bus is locked.
 func (b *Bus) push(p *peer, kind Kind, payload []byte) bool {
 	in := b.from(p.node)
-	if in == nil || p.open() && (kind < Bulk || !in.bulk) {
+	open, failed := p.condition()
+	switch {
+	case in == nil, kind < Bulk && open, kind >= Bulk && !in.bulk && !failed:
 		return p.push(kind, payload)
+	case kind >= Bulk:
+		in.bulk = true
 	}
-	in.bulk = in.bulk || kind >= Bulk
 	return b.reply(in, message{kind, payload})
 }
 
@@ -275,7 +279,11 @@ func (b *Bus) Linked(node string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.peers[node]
-	return p != nil && p.open()
+	if p == nil {
+		return false
+	}
+	open, _ := p.condition()
+	return open
 }
 
 // Has reports whether a node has opened a link to this one.

@@ -255,6 +255,12 @@ func TestOneWay(t *testing.T) {
 	require.Eventually(t, func() bool { return a.Has(id(2)) }, 20*time.Second, time.Millisecond)
 	require.False(t, a.Linked(id(2)))
 	require.True(t, a.Send(id(2), control, []byte("one")))
+	require.Eventually(t, func() bool {
+		a.Bus.mu.Lock()
+		defer a.Bus.mu.Unlock()
+		_, failed := a.peers[id(2)].condition()
+		return failed
+	}, 20*time.Second, time.Millisecond)
 	require.Equal(t, 1, a.Broadcast(bulk, []byte("two"), nil))
 	require.ElementsMatch(t, []string{"01 8 one", "01 128 two"}, b.received(t, 2))
 

@@ -25,7 +25,8 @@ type peer struct {
 	mu      sync.Mutex
 	conn    net.Conn // nil while there is no link
 	created time.Time
-	serial  int // counts restarts
+	serial  int  // counts restarts
+	failed  bool // the last try to open it has
 	bytes   atomic.Uint64
 	heard   atomic.Int64 // as inbox.heard
 }
@@ -61,11 +62,11 @@ func (p *peer) restart() {
 	}
 }
 
-// open reports whether there is a link.
-func (p *peer) open() bool {
+// condition reports whether there is a link, and whether the last try to open it has failed.
+func (p *peer) condition() (open, failed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.conn != nil
+	return p.conn != nil, p.failed
 }
 
 // link describes the link, if there is one.
@@ -173,6 +174,9 @@ func (p *peer) session() error {
 		return nil
 	})
 	if err != nil {
+		p.mu.Lock()
+		p.failed = true
+		p.mu.Unlock()
 		// What waits would be old news by the time that there is a link.
 		b.stats.dropped.Add(p.queues.reset())
 		return err
@@ -206,7 +210,7 @@ func (p *peer) opened(conn net.Conn, serial int) bool {
 	if p.serial != serial {
 		return false
 	}
-	p.conn, p.created = conn, time.Now()
+	p.conn, p.created, p.failed = conn, time.Now(), false
 	p.bytes.Store(0)
 	p.heard.Store(0)
 	p.bus.stats.dropped.Add(p.queues.rewind())
