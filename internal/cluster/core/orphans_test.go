@@ -34,7 +34,7 @@ func crowded(t *testing.T, replicas int) (*Node, *leader) {
 			do(topology.Admit{Node: testNode(i), Shard: testShard(i), About: about(i)})
 			do(topology.Replicate{Node: testNode(i), Master: testNode(0)})
 		}
-		l.peers[testNode(i)] = &peer{heard: n.now, local: Local{Whole: true, Linked: true,
+		l.peers[testNode(i)] = &peer{reached: n.now, local: Local{Whole: true, Linked: true,
 			Shard: testShard(0), Term: 1}}
 	}
 	return n, l
