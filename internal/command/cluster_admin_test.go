@@ -28,6 +28,7 @@ type clustered struct {
 	pending []func()
 	met     []string
 	resets  []bool
+	deaf    bool
 }
 
 func (m *clustered) Propose(op topology.Op, done func(string)) {
@@ -60,7 +61,7 @@ func (m *clustered) Reset(hard bool, done func(string)) {
 }
 
 func (m *clustered) Boot() uint64 { return 0 }
-func (m *clustered) Hears() bool  { return true }
+func (m *clustered) Hears() bool  { return !m.deaf }
 
 func (m *clustered) Lease() int64 { return math.MaxInt64 }
 
@@ -281,6 +282,44 @@ func TestClusterTogether(t *testing.T) {
 	}
 	require.Equal(t, []string{"::1 7000 17000", "127.0.0.1 7000 9"}, m.met)
 	require.Equal(t, []bool{true}, m.resets)
+}
+
+// TestSetSlotAgain tells nodes what they know already, as tools do. That is no entry of the log,
+// unless the slot is marked or the node hears of no majority.
+func TestSetSlotAgain(t *testing.T) {
+	m := newClustered(t, 2)
+	require.Equal(t, "OK", m.run(t, "CLUSTER ADDSLOTSRANGE 0 16383"))
+	give := "CLUSTER SETSLOT 5 NODE " + nodeName(1)
+	require.Equal(t, "OK", m.run(t, give))
+	index := m.log.Index
+	require.Equal(t, "OK", m.run(t, give))
+	require.Equal(t, index, m.log.Index)
+	require.Equal(t, "OK", m.run(t, "CLUSTER SETSLOT 5 IMPORTING "+nodeName(1)))
+	require.Equal(t, "OK", m.run(t, give))
+	require.Empty(t, m.log.Marks)
+	require.Equal(t, index+2, m.log.Index)
+	m.deaf = true
+	require.NotContains(t, m.run(t, give), "UNBLOCKED")
+	require.Equal(t, index+3, m.log.Index)
+}
+
+// TestDelSlotsOfOthers wants slots of a master that is there left alone. Those of one that is lost
+// may be given to others.
+func TestDelSlotsOfOthers(t *testing.T) {
+	m := newClustered(t, 2)
+	require.Equal(t, "OK", m.run(t, "CLUSTER ADDSLOTSRANGE 0 16383"))
+	require.Equal(t, "OK", m.run(t, "CLUSTER SETSLOT 5 NODE "+nodeName(1)))
+	const refusal = "(error) ERR I'm not the owner of hash slot 5"
+	require.Equal(t, refusal, m.run(t, "CLUSTER DELSLOTS 5"))
+	require.Equal(t, refusal, m.run(t, "CLUSTER DELSLOTSRANGE 3 6"))
+	require.True(t, m.e.SlotOwner(4).Master == m.self)
+	m.Propose(topology.Op{Do: topology.SetFailed{Node: topology.NodeID(nodeName(1)),
+		Failed: true}}, func(string) {})
+	m.settle()
+	require.Contains(t, m.run(t, "CLUSTER FORGET "+nodeName(1)), "CLUSTER DELSLOTSRANGE")
+	require.Equal(t, "OK", m.run(t, "CLUSTER DELSLOTS 5"))
+	require.Equal(t, "OK", m.run(t, "CLUSTER ADDSLOTS 5"))
+	require.Equal(t, "OK", m.run(t, "CLUSTER FORGET "+nodeName(1)))
 }
 
 // TestSetSlotChecksKeys gives a slot away while a key comes to it.

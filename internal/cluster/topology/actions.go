@@ -113,8 +113,9 @@ type AddSlots struct {
 	Slots slot.Set `json:"slots"`
 }
 
-// DelSlots takes slots from the node's shard, or from shards without a master. Nobody owns them
-// then. It is a revocation. All is CLUSTER FLUSHSLOTS, and Slots is ignored then.
+// DelSlots takes slots from the node's shard, from shards without a master, or from shards whose
+// nodes have all failed. Nobody owns them then. It is a revocation, so nobody gets them before a
+// failed master has no lease any more. All is CLUSTER FLUSHSLOTS, and Slots is ignored then.
 type DelSlots struct {
 	Node  NodeID   `json:"node"`
 	Slots slot.Set `json:"slots"`

@@ -95,8 +95,11 @@ func (a Forget) apply(e *entry) string {
 		return "ERR Can't forget my master!"
 	}
 	if sh := e.Shards[n.Shard]; e.holds(sh, a.Node) {
-		return "ERR Node " + string(a.Node) + " is the master of slots. Move them to others, or" +
-			" promote a replica, before it is forgotten"
+		text := "ERR Node " + string(a.Node) + " is the master of slots. "
+		if e.lost(sh) {
+			return text + "Give them up with CLUSTER DELSLOTSRANGE before it is forgotten"
+		}
+		return text + "Move them to others, or promote a replica, before it is forgotten"
 	}
 	e.remove(a.Node)
 	return ""

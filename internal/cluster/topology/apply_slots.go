@@ -41,19 +41,29 @@ func (a DelSlots) apply(e *entry) string {
 	}
 	mine := sh.Slots
 	for _, o := range e.Shards {
-		if o.Master == "" {
+		if o.Master == "" || e.lost(o) {
 			mine.Union(&o.Slots)
 		}
 	}
-	// Slots of others are not this node's, so nothing is to be done: redis-cli asks for that when
-	// it repairs a move that was given up.
-	a.Slots = a.Slots.Common(&mine)
+	if r := notMine(&a.Slots, &mine); r != "" {
+		return r
+	}
 	for _, id := range e.ShardIDs() {
 		if common := a.Slots.Common(&e.Shards[id].Slots); !common.Empty() {
 			e.take(id, &common)
 		}
 	}
 	return ""
+}
+
+// lost reports whether all nodes of a shard have failed.
+func (s *State) lost(sh *Shard) bool {
+	for _, n := range s.Nodes {
+		if n.Shard == sh.ID && !n.Failed {
+			return false
+		}
+	}
+	return true
 }
 
 // notMine refuses slots that are not among those of the own shard.
