@@ -21,6 +21,7 @@ func (r *Runtime) run() {
 	for {
 		select {
 		case <-r.stop:
+			r.node.Flush()
 			return
 		case <-ticker.C:
 			r.node.Tick(r.o.Now())

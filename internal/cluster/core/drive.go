@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
@@ -19,6 +20,9 @@ func (n *Node) begin(now Time) bool {
 	gap := n.now - n.ticked
 	if gap > n.timeout()/4 {
 		n.slept(gap)
+	}
+	if n.ticked+tick <= n.now {
+		n.saveCommit()
 	}
 	for i := 0; n.ticked+tick <= n.now && i < 2*electionTicks; i++ {
 		n.ticked += tick
@@ -46,10 +50,10 @@ func (n *Node) settle() {
 		n.drive()
 		n.campaign()
 		n.member()
-		n.lead.duties(n)
-		n.serveRequests()
 		n.keepInTouch()
 		n.serveMeetings()
+		n.serveRequests() // before the duties, which propose what this node itself wants
+		n.lead.duties(n)
 		n.leftBehind()
 		if n.down != nil || !n.raft.HasReady() {
 			break
@@ -113,11 +117,18 @@ func (n *Node) drive() {
 	n.compact()
 }
 
-// save makes durable what raft says, before anything acts by it.
+// save makes durable what raft says, before anything acts by it. How far the log is committed is
+// nothing that others rely on: it is saved with what comes next, or by the next tick (saveCommit).
+// A change of members must be committed on disk before this node acts by it: after a restart it
+// would go by the members before it, and could be a majority of these by itself.
 func (n *Node) save(rd *raft.Ready) error {
 	var b Batch
 	if !raft.IsEmptyHardState(rd.HardState) {
-		b.Hard = marshal(rd.HardState)
+		n.hard = rd.HardState
+	}
+	later := !rd.MustSync && raft.IsEmptySnap(rd.Snapshot) && !changesMembers(rd.CommittedEntries)
+	if n.hard != nil && !later {
+		b.Hard = marshal(n.hard)
 	}
 	if !raft.IsEmptySnap(rd.Snapshot) {
 		if _, err := topology.Decode(rd.Snapshot.GetData()); err != nil {
@@ -128,11 +139,11 @@ func (n *Node) save(rd *raft.Ready) error {
 	for _, e := range rd.Entries {
 		b.Log = append(b.Log, Record{e.GetIndex(), marshal(e)})
 	}
-	if b.Empty() {
-		return nil
-	}
-	if err := n.cfg.Storage.Save(b); err != nil {
-		return err
+	if !b.Empty() {
+		if err := n.cfg.Storage.Save(b); err != nil {
+			return err
+		}
+		n.hard = nil
 	}
 	if !raft.IsEmptySnap(rd.Snapshot) {
 		if err := n.log.ApplySnapshot(rd.Snapshot); err != nil {
@@ -145,6 +156,26 @@ func (n *Node) save(rd *raft.Ready) error {
 		}
 	}
 	return n.log.Append(rd.Entries)
+}
+
+// changesMembers reports whether one of the entries changes raft's members.
+func changesMembers(list []*raftpb.Entry) bool {
+	return slices.ContainsFunc(list, func(e *raftpb.Entry) bool {
+		return e.GetType() != raftpb.EntryNormal
+	})
+}
+
+// saveCommit saves how far the log is committed, if that has yet to be done. What a node knew is
+// not lost with its process then, also if no majority is there when it starts again.
+func (n *Node) saveCommit() {
+	if n.hard == nil || n.down != nil {
+		return
+	}
+	if err := n.cfg.Storage.Save(Batch{Hard: marshal(n.hard)}); err != nil {
+		n.halt(fmt.Errorf("cannot save: %w", err))
+		return
+	}
+	n.hard = nil
 }
 
 // send hands out raft's messages. It returns the receivers of snapshots.
@@ -259,11 +290,15 @@ func (n *Node) compact() {
 		n.halt(fmt.Errorf("snapshot: %w", err))
 		return
 	}
-	if err := n.cfg.Storage.Save(Batch{Snapshot: marshal(snapshot), Drop: index}); err != nil {
+	b := Batch{Snapshot: marshal(snapshot), Drop: index}
+	if n.hard != nil { // the snapshot must not be ahead of what is committed
+		b.Hard = marshal(n.hard)
+	}
+	if err := n.cfg.Storage.Save(b); err != nil {
 		n.halt(fmt.Errorf("cannot save: %w", err))
 		return
 	}
-	n.snapped = index
+	n.snapped, n.hard = index, nil
 	if keep := n.cfg.SnapshotEvery / 2; index > keep {
 		err = n.log.Compact(index - keep)
 		if err != nil && err != raft.ErrCompacted {

@@ -33,6 +33,7 @@ type Node struct {
 
 	raft        *raft.RawNode
 	log         *raft.MemoryStorage // the entries behind the last snapshot
+	hard        *raftpb.HardState   // that has yet to be saved, nil if none has
 	conf        *raftpb.ConfState   // raft's members
 	snapped     uint64              // the index of the last snapshot
 	leads       uint64              // the raft id of the leader, 0: none is known
@@ -173,6 +174,9 @@ func (n *Node) Resign(now Time) {
 		n.settle()
 	}
 }
+
+// Flush saves what may wait for the next tick, before the process ends.
+func (n *Node) Flush() { n.saveCommit() }
 
 // Waits reports whether the node's shard waits for a master. What SetLocal tells then decides when
 // there is one, and which.

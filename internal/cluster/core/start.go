@@ -107,7 +107,7 @@ func decodeLog(records []Record, hard *raftpb.HardState, snapshot *raftpb.Snapsh
 // open starts raft with a log.
 func (n *Node) open(state *topology.State, hard *raftpb.HardState, snapshot *raftpb.Snapshot,
 	entries []*raftpb.Entry) error {
-	n.log = raft.NewMemoryStorage()
+	n.log, n.hard = raft.NewMemoryStorage(), nil
 	n.conf = raftpb.EnsureConfState(nil)
 	if snapshot != nil {
 		n.conf = raftpb.EnsureConfState(snapshot.GetMetadata().GetConfState())
