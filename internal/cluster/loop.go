@@ -56,6 +56,16 @@ func (r *Runtime) receive(from bus.Peer, kind bus.Kind, data []byte) {
 	}
 }
 
+// unreached tells the node why there is no link to an address that it has asked for.
+func (r *Runtime) unreached(addr, why string, certain bool) {
+	host, service, err := net.SplitHostPort(addr)
+	port, err2 := strconv.Atoi(service)
+	if err == nil && err2 == nil {
+		at := topology.Address{IP: host, BusPort: port}
+		r.do(func(now int64) { r.node.Unreached(now, at, why, certain) })
+	}
+}
+
 // take hands a message to the node. The clock is read for each message, behind its arrival: the one
 // before it may have waited long for the disk, and core.Node.Receive must not be told a time from
 // before the message was sent.

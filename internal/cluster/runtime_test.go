@@ -353,7 +353,7 @@ func TestPublish(t *testing.T) {
 func TestWrongSecret(t *testing.T) {
 	t.Parallel()
 	a, b := launch(t), launch(t, func(o *Options) { o.Secret = "another" })
-	require.Contains(t, a.meet(t, b), "has not answered")
+	require.Contains(t, a.meet(t, b), "cluster-secret differs")
 	require.Contains(t, a.logs.String(), `"cluster-secret differs"`)
 	require.Contains(t, b.logs.String(), "it does not know our cluster-secret")
 }

@@ -65,11 +65,30 @@ func (e *Engine) startFullSyncs() {
 		}
 	}
 	if limit := e.Cfg.ReplDisklessSyncMaxReplicas; need.diskless &&
-		e.Steady()-first.since < e.Cfg.ReplDisklessSyncDelay*1000 &&
+		e.Steady()-first.since < e.syncDelay() &&
 		(limit == 0 || int64(len(members)) < limit) {
 		return
 	}
 	e.fullSync(need, members)
+}
+
+// clusterSyncParts divides the node timeout: for that long a snapshot in a cluster waits for more
+// replicas at most.
+const clusterSyncParts = 20
+
+// syncDelay returns for how many ms a snapshot waits for more replicas. In a cluster writes may wait
+// for the replica (min-replicas-to-ack), and a shard without replicas in sync cannot lose its
+// master, so it begins at once when there are none, and soon otherwise.
+func (e *Engine) syncDelay() int64 {
+	delay := e.Cfg.ReplDisklessSyncDelay * 1000
+	sh := e.cluster.shard
+	switch {
+	case sh == nil:
+		return delay
+	case len(sh.InSync) == 0:
+		return 0
+	}
+	return min(delay, e.cluster.state.Timeout/clusterSyncParts)
 }
 
 // fullSync begins a snapshot for replicas.

@@ -158,7 +158,7 @@ func (e *Engine) fullResync(r *Replica) {
 	} else if e.persist.busy() {
 		e.Log.Notice("Another snapshot is running: replica %s waits for the next one", r.Name())
 	} else {
-		e.Log.Notice("Delay next BGSAVE for diskless SYNC (repl-diskless-sync-delay %d)",
-			e.Cfg.ReplDisklessSyncDelay)
+		e.Log.Notice("Delay next BGSAVE for diskless SYNC (repl-diskless-sync-delay), %d ms",
+			e.syncDelay())
 	}
 }

@@ -78,6 +78,9 @@ type Options struct {
 	Receive func(from Peer, kind Kind, payload []byte)
 	// Dial opens a connection, with TLS if the bus has it.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
+	// Failed is told why there is no link to the address (host:port) of a Visit, on a goroutine of
+	// the bus. certain says that it would be no use to try again. It may be nil.
+	Failed func(addr, why string, certain bool)
 	// Wrap makes an accepted connection a TLS connection. nil: plain.
 	Wrap func(net.Conn) net.Conn
 	Log  *logging.Logger

@@ -144,6 +144,7 @@ func (p *peer) complain(err error) {
 	if p.node == "" {
 		who = "a cluster node"
 	}
+	p.report(err)
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
 		if p.node == "" { // somebody has asked for it
@@ -160,6 +161,26 @@ func (p *peer) complain(err error) {
 	}
 }
 
+// report tells the user of the bus why a visit has come to nothing.
+func (p *peer) report(err error) {
+	if p.node != "" || p.bus.o.Failed == nil {
+		return
+	}
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		p.bus.o.Failed(p.addr, dial.Err.Error(), false)
+		return
+	}
+	reason, text := explain(err)
+	switch reason {
+	case "":
+		text += ", as nodes of Redis and Valkey do it"
+	case "slow":
+		text += ", as on a port for clients"
+	}
+	p.bus.o.Failed(p.addr, text, reason == "alien" || reason == "plain" || reason == "self")
+}
+
 // session opens the link and uses it until it breaks.
 func (p *peer) session() error {
 	p.mu.Lock()
@@ -168,7 +189,10 @@ func (p *peer) session() error {
 	b := p.bus
 	us := &hello{node: b.Self(), visit: p.node == ""}
 	conn, them, err := b.open(p.ctx, p.addr, us, func(h *hello) error {
-		if h.node != p.node && p.node != "" {
+		switch {
+		case h.node == us.node && p.node == "":
+			return errSelf
+		case h.node != p.node && p.node != "":
 			return fmt.Errorf("another node answers there: %s", h.node)
 		}
 		return nil

@@ -30,8 +30,13 @@ var aliens = []struct {
 	{"POST", "it speaks HTTP"},
 	{"HEAD", "it speaks HTTP"},
 	{"PING", "it is a client; clients use the other port"},
+	{"-", "it answers as a port for clients does; the cluster bus is at another one"},
 	{"*", "it is a client; clients use the other port"},
 }
+
+// errSelf says that a visit has come to the node that has begun it, or to one with its id.
+var errSelf = errors.New("it is this node, or has the same id. Use CLUSTER RESET HARD there if it" +
+	" is another one")
 
 // classify returns an error for bytes that do not begin like a preamble.
 func classify(first []byte) error {
@@ -80,6 +85,8 @@ func explain(err error) (reason, text string) {
 			return "plain", "it does not use TLS, and tls-cluster is yes here"
 		}
 		return "alien", classify(rec.RecordHeader[:]).Error()
+	case errors.Is(err, errSelf):
+		return "self", err.Error()
 	case errors.Is(err, errSecret):
 		return "secret", "it does not know our cluster-secret"
 	case errors.As(err, &no):

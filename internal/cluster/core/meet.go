@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 
 	"godwit/internal/cluster/topology"
 )
@@ -14,21 +15,30 @@ type meeting struct {
 	req   uint64
 	at    topology.Address
 	done  func(refusal string)
-	until Time
+	since Time
+	heard bool   // the other has answered
+	why   string // there is no link to the other, "" if that is not known
 	asked Time
 	// admit says that the other was to be admitted here; node is the other.
 	admit bool
 	node  topology.NodeID
+	// declined says that it has refused to join once. It may not have known yet that it was asked.
+	declined bool
 	// into is the cluster that this node wants to join.
 	into string
 }
 
-// The spans of a meeting, in node timeouts, and of the offer to join the other's cluster.
+// How long a meeting lasts at most, in node timeouts, while the other has not answered and when it
+// has, and how long the offer to join the other's cluster does.
 const (
-	meetTimeouts  = 4
-	offerTimeouts = 8
-	maxOffers     = 64
+	silentTimeouts = 2
+	meetTimeouts   = 4
+	offerTimeouts  = 8
+	maxOffers      = 64
 )
+
+// meetPatience is for how long a node may not be reached that was perhaps started just now.
+const meetPatience Time = 1e9
 
 // Refusals of CLUSTER MEET.
 const (
@@ -36,14 +46,54 @@ const (
 		" merged"
 	errTwin = "ERR Another node has the same id at another address." +
 		" Use CLUSTER RESET HARD there"
-	errSilent   = "ERR The node has not answered, or has not joined in time"
+	errSilent   = "ERR The node has not answered in time"
+	errLate     = "ERR The node has answered, but has not joined in time. It may still come"
 	errDeclined = "ERR The node has refused to join, its slots have changed meanwhile"
 )
 
-// meet begins a meeting.
+// meet begins a meeting. It is none with this node itself.
 func (n *Node) meet(at topology.Address, done func(refusal string)) {
+	if me := n.announced(); at.IP == me.IP && at.BusPort == me.BusPort {
+		n.answer(done, "")
+		return
+	}
 	n.meetings = append(n.meetings, &meeting{req: n.number(), at: at, done: done, asked: never,
-		until: n.now + meetTimeouts*n.timeout()})
+		since: n.now})
+}
+
+// unreached ends meetings with a node that cannot be reached. If that may change, it waits for a
+// moment.
+func (n *Node) unreached(at topology.Address, why string, certain bool) {
+	for _, m := range slices.Clone(n.meetings) {
+		if m.heard || m.at.IP != at.IP || m.at.BusPort != at.BusPort {
+			continue
+		}
+		m.why = why
+		if certain || n.now-m.since >= max(n.timeout()/2, meetPatience) {
+			n.met(m, m.late())
+		}
+	}
+}
+
+// late returns the refusal of a meeting that has come to nothing.
+func (m *meeting) late() string {
+	switch {
+	case m.heard:
+		return errLate
+	case m.why != "":
+		return "ERR Cannot meet " + m.at.IP + ", bus port " + strconv.Itoa(m.at.BusPort) + ": " +
+			m.why
+	}
+	return errSilent
+}
+
+// over reports whether a meeting has lasted for too long.
+func (m *meeting) over(n *Node) bool {
+	limit := silentTimeouts * n.timeout()
+	if m.heard {
+		limit = meetTimeouts * n.timeout()
+	}
+	return n.now-m.since >= limit
 }
 
 // serveMeetings asks those that have not come yet.
@@ -52,8 +102,8 @@ func (n *Node) serveMeetings() {
 		switch {
 		case m.into != "" && m.into == n.state.Cluster && n.state.Nodes[n.meta.Node] != nil:
 			n.met(m, "")
-		case n.now >= m.until:
-			n.met(m, errSilent)
+		case m.over(n):
+			n.met(m, m.late())
 		case n.now-m.asked >= n.timeout()/pingsPerTimeout:
 			m.asked = n.now
 			n.out.Messages = append(n.out.Messages, Message{At: m.at,
@@ -105,6 +155,7 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 	if m == nil || b.node != from {
 		return
 	}
+	m.heard = true
 	known := n.state.Nodes[b.node]
 	switch {
 	case b.node == n.meta.Node:
@@ -123,8 +174,11 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 			n.met(m, "")
 		}
 	case known != nil: // the leader tells it to come
-	case m.admit && m.node == b.node:
+	case m.admit && m.node == b.node && m.declined:
 		n.met(m, errDeclined)
+	case m.admit && m.node == b.node: // it had no state of ours yet when it was asked first
+		m.admit, m.node, m.declined = false, "", true
+		n.bring(m, from, cluster, &b.about)
 	default:
 		n.bring(m, from, cluster, &b.about)
 	}

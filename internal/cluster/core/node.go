@@ -148,6 +148,15 @@ func (n *Node) Meet(now Time, at topology.Address, done func(refusal string)) {
 	}
 }
 
+// Unreached tells why there is no link to the IP and bus port of an address that Meet was given.
+// certain says that it would be no use to try again.
+func (n *Node) Unreached(now Time, at topology.Address, why string, certain bool) {
+	if n.begin(now) {
+		n.unreached(at, why, certain)
+		n.settle()
+	}
+}
+
 // Failover wants this replica to be promoted within a time, in ns. done is called when the leader
 // has taken the wish or refused it; the promotion comes later, or does not.
 func (n *Node) Failover(now Time, mode FailoverMode, limit Time, done func(refusal string)) {

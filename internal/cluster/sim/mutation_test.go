@@ -19,23 +19,23 @@ func TestBrokenRules(t *testing.T) {
 	}{
 		{"the lease never ends", Options{Seed: 4, Debug: core.Debug{EndlessLease: true}}, nil},
 		{"no majority is asked before a lease",
-			Options{Seed: 625, Debug: core.Debug{NoReadIndex: true}}, nil},
+			Options{Seed: 565, Debug: core.Debug{NoReadIndex: true}}, nil},
 		{"grants do not wait for leases",
 			Options{Seed: 63, Debug: core.Debug{NoLeaseWait: true}}, nil},
 		{"grants do not wait for the revocation",
-			Options{Seed: 90, Debug: core.Debug{EarlyGrant: true}}, nil},
+			Options{Seed: 101, Debug: core.Debug{EarlyGrant: true}}, nil},
 		{"promotions look at no in-sync set",
-			Options{Seed: 478, Confirm: 1, Debug: core.Debug{IgnoreConfirm: true}}, nil},
+			Options{Seed: 528, Confirm: 1, Debug: core.Debug{IgnoreConfirm: true}}, nil},
 		{"a start of a node is no entry",
-			Options{Seed: 61, Confirm: 1, Debug: core.Debug{ForgetsRestart: true}}, nil},
+			Options{Seed: 86, Confirm: 1, Debug: core.Debug{ForgetsRestart: true}}, nil},
 		{"data of nobody knows which shard is taken",
-			Options{Seed: 4, Confirm: -1, Debug: core.Debug{TrustsUnknown: true}},
+			Options{Seed: 6, Confirm: -1, Debug: core.Debug{TrustsUnknown: true}},
 			ambushed((*World).ambushData)},
 		{"leases are granted by a state before the last revocation",
-			Options{Seed: 26, Confirm: -1, Debug: core.Debug{BlindLease: true}},
+			Options{Seed: 72, Confirm: -1, Debug: core.Debug{BlindLease: true}},
 			ambushed((*World).ambushRound)},
 		{"messages get a time from before they were sent",
-			Options{Seed: 11, Confirm: -1, StaleClock: true}, ambushed((*World).ambushDisk)},
+			Options{Seed: 12, Confirm: -1, StaleClock: true}, ambushed((*World).ambushDisk)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			story := c.story
@@ -87,7 +87,7 @@ func stuck(failure string) bool {
 // TestLastingLinks has masters keep the links of replicas when their next term begins. The replicas
 // report the old term then, and do not become masters on request.
 func TestLastingLinks(t *testing.T) {
-	const first = 117 // a seed that is known to show it, or was
+	const first = 61 // a seed that is known to show it, or was
 	for s := uint64(first); s <= first+500; s++ {
 		if f := Run(Options{Seed: s, LastingLinks: true}).Failure; f != "" {
 			require.Contains(t, f, "on request")

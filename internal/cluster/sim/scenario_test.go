@@ -200,7 +200,7 @@ func TestMeetRefusals(t *testing.T) {
 		want(w.hosts[0], w.hosts[2], "ERR Both nodes belong to clusters of more than one node."+
 			" Clusters cannot be merged")
 		w.hosts[3].crash()
-		want(w.hosts[0], w.hosts[3], "ERR The node has not answered, or has not joined in time")
+		want(w.hosts[0], w.hosts[3], "ERR The node has not answered in time")
 	})
 	require.Empty(t, r.Failure, r.String())
 }
