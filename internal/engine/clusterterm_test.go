@@ -155,3 +155,19 @@ func TestLeavingWithoutClient(t *testing.T) {
 	require.False(t, m.e.IsReplica())
 	require.Zero(t, m.e.KS.DB(0).Len())
 }
+
+// TestFirstSyncs wants a snapshot to begin at once when writes wait for a replica and none is in
+// sync, and soon in other cases.
+func TestFirstSyncs(t *testing.T) {
+	m := newMember(t, 3, func(c *config.Config) { c.MinReplicasToAck = 1 })
+	require.Zero(t, m.e.SyncDelay())
+	m.apply(topology.SetInSync{Shard: m.shard().ID, Term: 1, Confirm: 1,
+		InSync: []topology.NodeID{nodeID(2)}, Seen: m.log.Index})
+	m.install()
+	require.EqualValues(t, 250, m.e.SyncDelay())
+
+	m = newMember(t, 3, nil)
+	require.EqualValues(t, 250, m.e.SyncDelay())
+	m.e.Cfg.ReplDisklessSyncDelay = 0
+	require.Zero(t, m.e.SyncDelay())
+}

@@ -87,6 +87,9 @@ func (e *Engine) FollowStream() *backlog.Reader {
 	return r
 }
 
+// SyncDelay returns for how many ms a snapshot waits for more replicas.
+func (e *Engine) SyncDelay() int64 { return e.syncDelay() }
+
 // KillMasterLink ends the link to the master.
 func (e *Engine) KillMasterLink() { e.Kill(e.repl.master.client) }
 

@@ -76,16 +76,16 @@ func (e *Engine) startFullSyncs() {
 // replicas at most.
 const clusterSyncParts = 20
 
-// syncDelay returns for how many ms a snapshot waits for more replicas. In a cluster writes may wait
-// for the replica (min-replicas-to-ack), and a shard without replicas in sync cannot lose its
-// master, so it begins at once when there are none, and soon otherwise.
+// syncDelay returns for how many ms a snapshot waits for more replicas. In a cluster that is not
+// long, for a shard that lacks replicas is in danger. When writes wait for a replica
+// (min-replicas-to-ack) and none is in sync, the snapshot begins at once.
 func (e *Engine) syncDelay() int64 {
 	delay := e.Cfg.ReplDisklessSyncDelay * 1000
 	sh := e.cluster.shard
 	switch {
 	case sh == nil:
 		return delay
-	case len(sh.InSync) == 0:
+	case e.Cfg.MinReplicasToAck > 0 && len(sh.InSync) == 0:
 		return 0
 	}
 	return min(delay, e.cluster.state.Timeout/clusterSyncParts)

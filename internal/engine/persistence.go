@@ -7,7 +7,7 @@ type persistState struct {
 	store *persist.Store // nil: nothing is kept in files
 	aof   *persist.AOF   // of the store; every write asks
 
-	strayed bool // replicas were sent changes that the log has not: redis.set_repl
+	strayed bool // replicas were sent other changes than the log has: redis.set_repl
 
 	// emptied says that a master's data set could not be loaded, and the old one had been thrown
 	// away for it. The files still have that.

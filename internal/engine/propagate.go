@@ -27,6 +27,7 @@ func (e *Engine) propagate(db int, argv [][]byte) {
 	case to == propagation.Replicas:
 		e.persist.strayed = true
 	case to&propagation.Replicas == 0 && e.repl.master == nil: // redis.set_repl
+		e.persist.strayed = true
 		e.ForgetFiles()
 	}
 	e.Feed.Send(to, db, argv)

@@ -171,9 +171,10 @@ func (h storeHost) Reselect() bool {
 }
 
 // LogPlace implements persist.Host. A master says it at its end only: after another end its
-// replicas are most likely elsewhere, for what they alone are sent counts too.
+// replicas are most likely elsewhere, for what they alone are sent counts too. In a cluster one of
+// these replaces it, and has what follows, so it says it always, as replicas do.
 func (h storeHost) LogPlace(end bool) (p persist.ReplPoint, ok bool) {
-	if !end && h.repl.master == nil || h.persist.strayed {
+	if !end && h.repl.master == nil && !h.cluster.on || h.persist.strayed {
 		return p, false
 	}
 	return h.replPoint()
