@@ -27,7 +27,11 @@ type shardRole struct {
 	// restored says that the data set was loaded before the node knew its role: history and place
 	// are those of the files.
 	restored bool
-	db       int // that the stream had selected there
+	// resumed says that the node became the shard's master with a data set that was restored: the
+	// history of the files is the one before its own. Right after a start that is perhaps so by its
+	// own copy of the log only.
+	resumed bool
+	db      int // that the stream had selected there
 }
 
 // ClusterReport is what this node tells the others about its data set.

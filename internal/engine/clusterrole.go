@@ -42,7 +42,7 @@ func (e *Engine) lead() {
 	}
 	e.dropPeers()
 	e.shard = shardRole{leads: true, synced: true, data: sh.ID, term: sh.Term,
-		begin: e.Feed.Offset()}
+		begin: e.Feed.Offset(), resumed: e.shard.restored && e.shard.data == sh.ID, db: e.shard.db}
 	e.inSync.begin(sh.InSync, e.Feed.Offset(), e.Steady())
 	e.configureConfirm()
 	e.awaitLease()
@@ -67,6 +67,7 @@ func (e *Engine) follow(n *topology.Node) {
 	e.Log.Notice("Following node %.40s (%s:%d), the master of this shard", n.ID, host, port)
 	demoted := e.shard.leads && e.shard.data == e.cluster.shard.ID
 	e.shard.leads = false
+	e.rejoin()
 	e.SetMaster(host, port, nil)
 	if demoted {
 		e.leaveClients()

@@ -56,3 +56,16 @@ func (e *Engine) restorePoint(p persist.ReplPoint) {
 	e.ensureBacklog() // begins a history, whose beginning is now said
 	e.repl.id2, e.repl.second = p.ID, p.Offset+1
 }
+
+// rejoin goes back to the history of the files, before the server becomes a replica. It was the
+// shard's master by all that it knew when it started, and so began a history of its own. As long as
+// nothing is in that, the data set is what it was in the old one, which the new master knows.
+func (e *Engine) rejoin() {
+	e.flushUnit()
+	if e.shard.resumed && e.repl.master == nil && e.Feed.Offset()+1 == e.repl.second &&
+		len(e.repl.replicas.list) == 0 {
+		e.joinHistory(e.repl.id2, e.Feed.Offset())
+		e.shard.restored = true
+	}
+	e.shard.resumed = false
+}
