@@ -10,8 +10,8 @@ import (
 
 // Where in the history of replication a log's data is
 //
-// A replica with a log says so at the end of each batch that it has logged, and so does a master in a
-// cluster. Every server says it at its orderly end. These are annotations between commands, which
+// A replica with a log says so at the end of each batch that it has logged, and so does a master in
+// a cluster. Every server says it at its orderly end. These are annotations between commands, which
 // all servers skip:
 //
 //	#REPL:81f29c123535ca28796aa4b380d4480a0ccf1204:3:177    history, database of its stream, offset
