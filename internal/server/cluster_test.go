@@ -165,6 +165,6 @@ func TestClusterTLS(t *testing.T) {
 		_, c, _ := nodeRig(t, conf)
 		go func() { refusals <- meetNode(c, port) }()
 	}
-	require.Contains(t, <-refusals, "has not answered")
-	require.Contains(t, <-refusals, "has not answered")
+	require.Contains(t, <-refusals, "ERR Cannot meet 127.0.0.1, bus port")
+	require.Contains(t, <-refusals, "ERR Cannot meet 127.0.0.1, bus port")
 }

@@ -174,7 +174,7 @@ func (p *peer) report(err error) {
 	reason, text := explain(err)
 	switch reason {
 	case "":
-		text += ", as nodes of Redis and Valkey do it"
+		text += ", as nodes of Redis and Valkey do it, and those with TLS"
 	case "slow":
 		text += ", as on a port for clients"
 	}
