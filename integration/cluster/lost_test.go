@@ -67,7 +67,7 @@ func TestReturn(t *testing.T) {
 			}, "a write")
 		}
 		set(old, "a")
-		require.NoError(t, next.WaitSame(old.Server))
+		require.NoError(t, old.WaitSame(next.Server))
 		old.Kill()
 		set(next, "b")
 		require.NoError(t, old.Revive())
