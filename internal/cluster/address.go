@@ -21,8 +21,9 @@ func (r *Runtime) learn(now int64, local string) {
 		return
 	}
 	if r.ip == "" {
-		if me := r.node.State().Nodes[r.node.ID()]; me != nil {
-			r.ip = me.About.IP // of an earlier life
+		if me := r.node.State().Nodes[r.node.ID()]; me != nil && me.About.IP != "" {
+			r.ip = me.About.IP // of an earlier life; it counts in the node's next cluster too
+			r.node.SetAbout(now, r.aboutNow())
 		}
 	}
 	local = addr.Unmap().WithZone("").String()

@@ -25,7 +25,8 @@ func settled(t testing.TB, list []*member) {
 		for _, other := range list {
 			id := other.Status().ID
 			eventually(t, "the new address is known", func() bool {
-				return m.installed().Nodes[id].About.BusPort == other.port
+				n := m.installed().Nodes[id]
+				return n != nil && n.About.BusPort == other.port
 			})
 			eventually(t, "there is a link", func() bool {
 				return m == other || m.bus.Linked(string(id))
@@ -72,4 +73,24 @@ func TestMovedAll(t *testing.T) {
 		}
 	}
 	settled(t, list)
+}
+
+// TestAddressOfAnotherLife has a node that was started again leave its cluster and come back. Its
+// address is what it was.
+func TestAddressOfAnotherLife(t *testing.T) {
+	t.Parallel()
+	list := form(t, 3)
+	m := list[2]
+	ip := func() string { return list[0].installed().Nodes[m.Status().ID].About.IP }
+	eventually(t, "an address", func() bool { return ip() == "127.0.0.1" })
+	for _, hard := range []bool{false, true} {
+		m.Close()
+		m.start(t, nil)
+		settled(t, list)
+		require.Empty(t, await(t, func(done func(string)) { m.Reset(hard, done) }))
+		eventually(t, "it is alone", func() bool { return len(m.installed().Nodes) == 1 })
+		require.Empty(t, list[0].meet(t, m))
+		settled(t, list)
+		require.Equal(t, "127.0.0.1", ip())
+	}
 }
