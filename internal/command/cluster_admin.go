@@ -41,7 +41,7 @@ func clusterAdminHandlers() engine.Handlers {
 	}
 	follow := h["cluster|follow"]
 	h["cluster|follow"] = func(c *engine.Ctx) {
-		redactAuth(c, 4)
+		redactAuth(c, 2)
 		follow(c)
 	}
 	return h

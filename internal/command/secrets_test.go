@@ -27,6 +27,7 @@ func TestSecretsStayOutOfSlowlog(t *testing.T) {
 		"MIGRATE 127.0.0.1 x k 0 10 AUTH s3cret",
 		"CLUSTER FOLLOW host 1 SLOTSRANGE 0 1 TLS AUTH s3cret",
 		"CLUSTER FOLLOW host x SLOTSRANGE 0 1 AUTH2 u s3cret", "CLUSTER FOLLOW host 1 AUTH s3cret",
+		"CLUSTER FOLLOW host AUTH s3cret", "CLUSTER FOLLOW AUTH2 u s3cret",
 	}
 	for _, call := range calls {
 		l.do(t, argvOf(strings.Fields(call)...))

@@ -141,6 +141,31 @@ func TestCopyNeedsAllKeys(t *testing.T) {
 	}
 }
 
+// TestCopyAfterStart has the source, or the destination, of a migration start anew. Until the log
+// knows of that, it may lack what its replicas have, and one of these may have to take its place.
+func TestCopyAfterStart(t *testing.T) {
+	m := newMember(t, 1, nil)
+	m.other(movingSlot)
+	m.apply(topology.Begin{ID: string(nodeID(77)), Slots: slotSet(1), Created: 1,
+		From: m.shard().ID, To: topology.ShardID(nodeID(301))})
+	m.install()
+	ask := fmt.Sprintf("cluster syncslots begin %s %s ", m.log.Cluster, nodeID(77))
+	m.boot = 1
+	require.Contains(t, m.do(m.client(), ask+string(nodeID(1))), "-TRYAGAIN This node has started")
+	require.Contains(t, m.do(m.client(), ask+string(nodeID(5))), "not one from this node to that")
+	m.boot = 0
+	require.Equal(t, "+OK", m.do(m.client(), ask+string(nodeID(1))))
+
+	m = newMember(t, 1, nil)
+	m.other(movingSlot)
+	m.boot = 1
+	attempts := m.begin(movingSlot)
+	require.Empty(t, *attempts)
+	m.boot = 0
+	m.pass(300)
+	require.Len(t, *attempts, 1)
+}
+
 // TestFollowAndMigration has slots move to a node that follows a shard of another cluster, and has
 // a node follow one while slots are on their way to it: the copy would delete what has moved.
 func TestFollowAndMigration(t *testing.T) {

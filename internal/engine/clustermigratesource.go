@@ -62,9 +62,6 @@ func (e *Engine) exportRefusal(cluster, id string, node topology.NodeID) string 
 	if v.state.Cluster != cluster {
 		return fmt.Sprintf("ERR This node is of another cluster than %.40s", cluster)
 	}
-	if v.shard.Boot != e.Cluster.Boot() {
-		return errPeerLater + "This node has started anew and may lack what its replicas have"
-	}
 	switch m := v.state.Migration(id); {
 	case m == nil:
 		return fmt.Sprintf("%sThe migration is not known here: %.40s", errPeerLater, id)
@@ -72,6 +69,8 @@ func (e *Engine) exportRefusal(cluster, id string, node topology.NodeID) string 
 		return "ERR The migration has ended: " + string(m.Phase)
 	case m.Source != v.self.ID || m.Target != node:
 		return "ERR The migration is not one from this node to that one"
+	case v.shard.Boot != e.Cluster.Boot():
+		return errPeerLater + "This node has started anew and may lack what its replicas have"
 	case e.migrations.export(id) == nil:
 		return "ERR The migration has ended here"
 	}

@@ -119,7 +119,8 @@ func (e *Engine) firstKeptSlot(slots *slot.Set) (found int) {
 // connectImport begins to connect to the source.
 func (e *Engine) connectImport(m *slotImport) {
 	n := e.cluster.state.Nodes[m.Source]
-	if n == nil || e.LinkImport == nil || e.loading.on || e.ended {
+	if n == nil || e.LinkImport == nil || e.loading.on || e.ended ||
+		e.cluster.shard.Boot != e.Cluster.Boot() { // a replica may have to take its place
 		return
 	}
 	host, port := e.replicationAddress(n)

@@ -75,20 +75,24 @@ func (l *leader) spare(n *Node) (spare topology.NodeID) {
 }
 
 // sparedOf returns the replica of a list that its shard misses least: one outside the in-sync set
-// if there is one, else one without which as many confirm writes as must. Among equals the lowest
-// id comes first. It returns "" if none may go.
+// if there is one, else one without which as many of the list confirm writes as must. Among equals
+// the lowest id comes first. It returns "" if none may go.
 func (l *leader) sparedOf(
 	n *Node, sh *topology.Shard, list []topology.NodeID,
 ) (spare topology.NodeID) {
+	confirm := 0
+	for _, o := range list {
+		if slices.Contains(sh.InSync, o) {
+			confirm++
+		}
+	}
 	for _, o := range list {
 		about := &n.state.Nodes[o].About
-		if about.Settled || about.Barrier >= len(list) || !sh.Spares(o) {
-			continue
-		}
-		if sh.Confirm == 0 || !slices.Contains(sh.InSync, o) {
+		switch inSync := slices.Contains(sh.InSync, o); {
+		case about.Settled, about.Barrier >= len(list), !sh.Spares(o):
+		case sh.Confirm == 0, !inSync && confirm >= sh.Confirm:
 			return o
-		}
-		if spare == "" {
+		case spare == "" && inSync && confirm > sh.Confirm:
 			spare = o
 		}
 	}

@@ -46,22 +46,25 @@ func TestSpare(t *testing.T) {
 	for _, c := range []struct {
 		replicas, confirm int
 		inSync, cut       []int
-		want              int // 0: none
+		settled, want     int // 0: none
 	}{
-		{1, 0, nil, nil, 0},
-		{2, 0, nil, nil, 1},
-		{2, 0, nil, []int{2}, 0},
-		{3, 0, nil, []int{1}, 2},
-		{2, 1, []int{1, 2}, nil, 1},
-		{2, 1, []int{1}, nil, 2},
-		{2, 1, []int{2}, nil, 1},
-		{2, 1, []int{1}, []int{2}, 0},
-		{2, 1, nil, nil, 0},
-		{3, 1, []int{1}, []int{2}, 3},
-		{3, 2, []int{1, 2}, nil, 3},
-		{3, 2, []int{1, 2}, []int{3}, 0},
-		{3, 2, []int{1}, nil, 0},
-		{3, 2, []int{1, 2, 3}, nil, 1},
+		{1, 0, nil, nil, 0, 0},
+		{2, 0, nil, nil, 0, 1},
+		{2, 0, nil, []int{2}, 0, 0},
+		{3, 0, nil, []int{1}, 0, 2},
+		{2, 1, []int{1, 2}, nil, 0, 1},
+		{2, 1, []int{1}, nil, 0, 2},
+		{2, 1, []int{2}, nil, 0, 1},
+		{2, 1, []int{1}, []int{2}, 0, 0},
+		{2, 1, nil, nil, 0, 0},
+		{3, 1, []int{1}, []int{2}, 0, 3},
+		{3, 1, []int{1, 2}, []int{2}, 3, 0},
+		{3, 1, []int{1, 2}, nil, 3, 1},
+		{3, 1, []int{2}, []int{2}, 0, 0},
+		{3, 2, []int{1, 2}, nil, 0, 3},
+		{3, 2, []int{1, 2}, []int{3}, 0, 0},
+		{3, 2, []int{1}, nil, 0, 0},
+		{3, 2, []int{1, 2, 3}, nil, 0, 1},
 	} {
 		n, l := crowded(t, c.replicas)
 		var inSync []topology.NodeID
@@ -73,6 +76,9 @@ func TestSpare(t *testing.T) {
 			Seen: n.state.Index}}))
 		for _, i := range c.cut {
 			l.peers[testNode(i)].local.Linked = false
+		}
+		if c.settled > 0 {
+			n.state.Nodes[testNode(c.settled)].About.Settled = true
 		}
 		want := topology.NodeID("")
 		if c.want > 0 {

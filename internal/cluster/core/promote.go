@@ -237,8 +237,21 @@ func (l *leader) orphaned(n *Node, sh *topology.Shard) bool {
 		})
 }
 
-// best returns the candidate with the most data: of the latest term, with the highest offset. Among
-// equals the last master comes first, then the lowest id. It returns "" if there is none.
+// trust says how surely data is a shard's: 2 if it says so itself, 1 if it names no shard, 0 if it
+// names another one, or if there is none.
+func trust(data Local, shard topology.ShardID) int {
+	switch {
+	case data.Shard == shard:
+		return 2
+	case data.Shard == "" && data.Whole:
+		return 1
+	}
+	return 0
+}
+
+// best returns the candidate with the most data: of this shard, of the latest term, with the
+// highest offset. Among equals the last master comes first, then the lowest id. It returns "" if
+// there is none.
 func (l *leader) best(n *Node, sh *topology.Shard) (best topology.NodeID) {
 	any := l.orphaned(n, sh)
 	for _, id := range n.state.Members(sh.ID) {
@@ -250,12 +263,16 @@ func (l *leader) best(n *Node, sh *topology.Shard) (best topology.NodeID) {
 			continue
 		}
 		a, b := l.peers[id].local, l.peers[best].local
-		switch {
-		case a.Term != b.Term:
+		switch s, t := trust(a, sh.ID), trust(b, sh.ID); {
+		case s != t: // terms of two shards have nothing to do with each other
+			if s > t {
+				best = id
+			}
+		case s == 2 && a.Term != b.Term:
 			if a.Term > b.Term {
 				best = id
 			}
-		case a.Offset != b.Offset:
+		case s == 2 && a.Offset != b.Offset:
 			if a.Offset > b.Offset {
 				best = id
 			}

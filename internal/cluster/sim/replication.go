@@ -168,7 +168,7 @@ func (s *server) migrate(sh *topology.Shard) {
 	h := s.h
 	for _, m := range s.state.Migrations {
 		switch {
-		case m.Source == h.id && sh.Boot != h.boot: // it may lack what its replicas have
+		case sh.Boot != h.boot: // it may lack what its replicas have
 		case m.Phase == topology.Copying && m.Source == h.id && h.w.chance(0.1):
 			s.advance(m.ID, topology.Closed)
 		case m.Phase == topology.Closed && m.Source == h.id && sh.Term == m.SourceTerm:

@@ -1,0 +1,50 @@
+package core
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/cluster/topology"
+)
+
+// TestBest asks who takes over a shard whose master, node 0, and replica, node 1, both started
+// anew: by whose files the data is.
+func TestBest(t *testing.T) {
+	own, other, unnamed := testShard(0), testShard(1), topology.ShardID("")
+	none := Local{} // no data at all
+	for _, c := range []struct {
+		what            string
+		master, replica Local
+		gone            bool // the replica is not heard
+		want            topology.NodeID
+	}{
+		{"the later term", Local{Shard: own, Term: 1, Offset: 9, Whole: true},
+			Local{Shard: own, Term: 2, Offset: 1, Whole: true}, false, testNode(1)},
+		{"the higher offset", Local{Shard: own, Term: 2, Offset: 1, Whole: true},
+			Local{Shard: own, Term: 2, Offset: 2, Whole: true}, false, testNode(1)},
+		{"the last master among equals", Local{Shard: own, Term: 2, Offset: 2, Whole: true},
+			Local{Shard: own, Term: 2, Offset: 2, Whole: true}, false, testNode(0)},
+		{"this shard's data", Local{Shard: other, Term: 7, Offset: 9, Whole: true},
+			Local{Shard: own, Term: 1, Offset: 1, Whole: true}, false, testNode(1)},
+		{"data that may be this shard's", Local{Shard: other, Term: 7, Offset: 9, Whole: true},
+			Local{Shard: unnamed, Whole: true}, false, testNode(1)},
+		{"the last master when there is no data", Local{Shard: other, Term: 7, Whole: true},
+			none, false, testNode(0)},
+		{"nobody while the replica may have some", Local{Shard: other, Term: 7, Whole: true},
+			none, true, ""},
+		{"the last master without names", Local{Shard: unnamed, Whole: true}, none, false,
+			testNode(0)},
+		{"nobody with another shard's data only", none,
+			Local{Shard: other, Term: 7, Whole: true}, false, testNode(0)},
+	} {
+		n, l := crowded(t, 1)
+		require.Empty(t, n.state.Apply(n.state.Index+1,
+			topology.Op{Do: topology.Vacate{Shard: own, Term: 1}}))
+		l.peers[testNode(0)].local, l.peers[testNode(1)].local = c.master, c.replica
+		if c.gone {
+			l.peers[testNode(1)].reached = 0
+		}
+		require.Equal(t, c.want, l.best(n, n.state.Shards[own]), c.what)
+	}
+}
