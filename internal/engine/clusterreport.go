@@ -63,10 +63,13 @@ func (e *Engine) ClusterReport() ClusterReport {
 		Offset: e.Feed.Offset(), Whole: e.shard.synced && !e.loading.on}
 	if m := e.repl.master; m != nil && m.followed == nil {
 		r.Role, r.Linked = topology.Replica, m.state == LinkConnected
-		r.Whole = r.Whole && m.cached && !e.tooOld(m)
+		r.Whole = e.hasWhole(m) && !e.tooOld(m)
 	}
 	return r
 }
+
+// hasWhole reports whether a replica's data set is one that the shard had.
+func (e *Engine) hasWhole(m *Master) bool { return e.shard.synced && !e.loading.on && m.cached }
 
 // tooOld reports whether the replica has had no master for so long that it must not become one.
 func (e *Engine) tooOld(m *Master) bool {

@@ -13,6 +13,9 @@ func (e *Engine) followShard() {
 		return
 	}
 	switch master := v.state.Nodes[v.shard.Master]; {
+	case v.leads() && e.declines():
+		e.Log.Warning("This node cannot take over the shard: its data went for a full " +
+			"synchronization with the old master")
 	case v.leads():
 		e.lead()
 	case master != nil:
@@ -25,6 +28,13 @@ func (e *Engine) followShard() {
 			e.follow(last)
 		}
 	}
+}
+
+// declines reports whether the node was promoted for data that it has no longer. It then stays what
+// it is, and the leader sees from its reports that the shard needs another master.
+func (e *Engine) declines() bool {
+	m, sh := e.repl.master, e.cluster.shard
+	return m != nil && m.followed == nil && sh.Before != nil && !sh.Bare && !e.hasWhole(m)
 }
 
 // lead makes the server the master of its shard, in the shard's term.

@@ -103,6 +103,36 @@ func TestFailoverOfReplica(t *testing.T) {
 	require.Equal(t, []engine.FailoverMode{engine.FailoverForce}, m.failover)
 }
 
+// TestPromotedWithoutData promotes a replica that has begun a full synchronization meanwhile. It
+// must not lead with what it has, unless nobody has more.
+func TestPromotedWithoutData(t *testing.T) {
+	m := newMember(t, 2, nil)
+	sh := m.shard().ID
+	promote := func(term uint64, node int, bare bool) {
+		m.apply(topology.Vacate{Shard: sh, Term: term})
+		m.apply(topology.Promote{Shard: sh, Term: term, Node: nodeID(node), Bare: bare})
+		m.install()
+		m.turn()
+	}
+	promote(1, 1, false)
+	promote(2, 0, false)
+	require.Equal(t, topology.Master, m.e.ClusterReport().Role)
+	promote(3, 1, false)
+	m.e.LoseData()
+	promote(4, 0, false)
+	require.True(t, m.e.IsReplica())
+	require.False(t, m.e.ClusterReport().Whole)
+	require.False(t, m.e.LeaseHeld())
+	m.apply(topology.Decline{Shard: sh, Term: 5})
+	m.install()
+	require.True(t, m.e.IsReplica())
+	require.Equal(t, nodeID(1), m.shard().Last)
+	m.apply(topology.Promote{Shard: sh, Term: 5, Node: nodeID(0), Bare: true})
+	m.install()
+	require.False(t, m.e.IsReplica())
+	require.True(t, m.e.ClusterReport().Whole)
+}
+
 // TestHeldWhileVacant has a master that was revoked hold its clients: for CLUSTER FAILOVER as long
 // as that may take, and each time anew.
 func TestHeldWhileVacant(t *testing.T) {

@@ -65,6 +65,9 @@ func (e *Engine) BeReplicaOf(host string, db int) {
 // go on in it.
 func (e *Engine) MasterDB() (db int, cached bool) { return e.repl.master.db, e.repl.master.cached }
 
+// LoseData makes a replica one whose data has gone for its master's, which has yet to come.
+func (e *Engine) LoseData() { e.repl.master.cached = false }
+
 // BeginAside begins a load beside the data that is served.
 func (e *Engine) BeginAside(total int64) AsideLoad { return AsideLoad{e.beginAside(total)} }
 

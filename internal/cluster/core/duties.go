@@ -208,7 +208,8 @@ func allowed(op topology.Op, from topology.NodeID) bool {
 		return false
 	}
 	switch a := op.Do.(type) {
-	case topology.Init, topology.SetFailed, topology.Vacate, topology.Promote, topology.Settle:
+	case topology.Init, topology.SetFailed, topology.Vacate, topology.Promote,
+		topology.Decline, topology.Settle:
 		return false
 	case topology.Leave:
 		return a.Node == from

@@ -68,7 +68,11 @@ func (l *leader) shards(n *Node) {
 			continue
 		}
 		delete(l.vacant, id)
-		if (w != nil || l.broken(n, sh)) && l.once(n, "vacate "+string(id)) {
+		if l.declines(n, sh) {
+			if l.once(n, "decline "+string(id)) {
+				l.propose(n, topology.Op{Do: topology.Decline{Shard: id, Term: sh.Term}})
+			}
+		} else if (w != nil || l.broken(n, sh)) && l.once(n, "vacate "+string(id)) {
 			do := topology.Vacate{Shard: id, Term: sh.Term}
 			if w != nil {
 				do.Hold = int64(w.limit / 1e6)
@@ -100,6 +104,14 @@ func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
 		return sh.Confirm == 0 || l.orphaned(n, sh) || l.complete(n, sh, w.node)
 	}
 	return true
+}
+
+// declines reports whether the shard's master knows of its promotion and does not lead: it has no
+// data any more.
+func (l *leader) declines(n *Node, sh *topology.Shard) bool {
+	p := l.peers[sh.Master]
+	return sh.Before != nil && p != nil && l.hears(n, sh.Master) && p.boot == sh.Boot &&
+		p.applied >= sh.SyncAt && p.local.Role == topology.Replica && !p.local.Whole
 }
 
 // broken reports whether the shard needs another master than the one that it has, and has one.
@@ -141,7 +153,8 @@ func (l *leader) promote(n *Node, sh *topology.Shard, w *wish) {
 	}
 	n.cfg.Log("Failover election won: promoting " + string(choice) + " in shard " + string(sh.ID))
 	l.propose(n, topology.Op{Do: topology.Promote{Shard: sh.ID, Term: sh.Term, Node: choice,
-		Boot: n.state.Nodes[choice].Boot, Force: w != nil && w.mode != Force || l.orphaned(n, sh)}})
+		Boot: n.state.Nodes[choice].Boot, Force: w != nil && w.mode != Force || l.orphaned(n, sh),
+		Bare: !l.peers[choice].local.Whole}})
 }
 
 // forlorn reports whether no other node of the shard has any data, nor may have when it comes back.
@@ -213,7 +226,9 @@ func (l *leader) related(n *Node, sh *topology.Shard, id topology.NodeID) bool {
 	}
 	// It has yet to synchronize with a master of this shard. If it was the last master itself, it
 	// has not saved since it was of another one, and nobody else has anything: the shard goes on.
-	return id == sh.Last && l.forlorn(n, sh, id)
+	// Likewise if the last master has left the shard for good.
+	return (id == sh.Last || !slices.Contains(n.state.Members(sh.ID), sh.Last)) &&
+		l.forlorn(n, sh, id)
 }
 
 // complete reports whether a node has all confirmed writes, by what the log says. One that has

@@ -17,31 +17,38 @@ func TestBest(t *testing.T) {
 		what            string
 		master, replica Local
 		gone            bool // the replica is not heard
+		left            bool // the master has left the cluster
 		want            topology.NodeID
 	}{
 		{"the later term", Local{Shard: own, Term: 1, Offset: 9, Whole: true},
-			Local{Shard: own, Term: 2, Offset: 1, Whole: true}, false, testNode(1)},
+			Local{Shard: own, Term: 2, Offset: 1, Whole: true}, false, false, testNode(1)},
 		{"the higher offset", Local{Shard: own, Term: 2, Offset: 1, Whole: true},
-			Local{Shard: own, Term: 2, Offset: 2, Whole: true}, false, testNode(1)},
+			Local{Shard: own, Term: 2, Offset: 2, Whole: true}, false, false, testNode(1)},
 		{"the last master among equals", Local{Shard: own, Term: 2, Offset: 2, Whole: true},
-			Local{Shard: own, Term: 2, Offset: 2, Whole: true}, false, testNode(0)},
+			Local{Shard: own, Term: 2, Offset: 2, Whole: true}, false, false, testNode(0)},
 		{"this shard's data", Local{Shard: other, Term: 7, Offset: 9, Whole: true},
-			Local{Shard: own, Term: 1, Offset: 1, Whole: true}, false, testNode(1)},
+			Local{Shard: own, Term: 1, Offset: 1, Whole: true}, false, false, testNode(1)},
 		{"data that may be this shard's", Local{Shard: other, Term: 7, Offset: 9, Whole: true},
-			Local{Shard: unnamed, Whole: true}, false, testNode(1)},
+			Local{Shard: unnamed, Whole: true}, false, false, testNode(1)},
 		{"the last master when there is no data", Local{Shard: other, Term: 7, Whole: true},
-			none, false, testNode(0)},
+			none, false, false, testNode(0)},
 		{"nobody while the replica may have some", Local{Shard: other, Term: 7, Whole: true},
-			none, true, ""},
+			none, true, false, ""},
 		{"the last master without names", Local{Shard: unnamed, Whole: true}, none, false,
-			testNode(0)},
+			false, testNode(0)},
 		{"nobody with another shard's data only", none,
-			Local{Shard: other, Term: 7, Whole: true}, false, testNode(0)},
+			Local{Shard: other, Term: 7, Whole: true}, false, false, testNode(0)},
+		{"another shard's data when the last master is gone for good", none,
+			Local{Shard: other, Term: 7, Whole: true}, false, true, testNode(1)},
 	} {
 		n, l := crowded(t, 1)
 		require.Empty(t, n.state.Apply(n.state.Index+1,
 			topology.Op{Do: topology.Vacate{Shard: own, Term: 1}}))
 		l.peers[testNode(0)].local, l.peers[testNode(1)].local = c.master, c.replica
+		if c.left {
+			require.Empty(t, n.state.Apply(n.state.Index+1,
+				topology.Op{Do: topology.Leave{Node: testNode(0)}}))
+		}
 		if c.gone {
 			l.peers[testNode(1)].reached = 0
 		}

@@ -154,7 +154,11 @@ func (s *server) install(t *topology.State) {
 		if sh == nil || sh.Last != h.id {
 			s.conns = nil
 		}
-	case s.term != sh.Term || s.data.shard != sh.ID:
+	case s.term == sh.Term && s.data.shard == sh.ID:
+	case sh.Before != nil && !sh.Bare && !s.whole:
+		h.w.note("%v has no data any more, and does not lead in term %d", h, sh.Term)
+		s.term, s.pending = 0, nil
+	default:
 		s.master(sh)
 	}
 	if s.term > 0 {

@@ -82,6 +82,15 @@ type Promote struct {
 	Node  NodeID  `json:"node"`
 	Boot  uint64  `json:"boot,omitempty"`  // of the node, or it is refused
 	Force bool    `json:"force,omitempty"` // whatever the in-sync set says
+	Bare  bool    `json:"bare,omitempty"`  // see Shard.Bare
+}
+
+// Decline takes the shard from a master that has heard of its promotion and does not lead: its data
+// has gone meanwhile, for a full synchronization with the old master had begun. Who had what counts
+// as before the promotion. It is a revocation.
+type Decline struct {
+	Shard ShardID `json:"shard"`
+	Term  uint64  `json:"term"` // of the shard, or it is refused
 }
 
 // SetInSync is what a master says of its replicas. It is refused when the master has been revoked,

@@ -151,6 +151,9 @@ func (e *entry) quit(id NodeID) {
 	}
 	sh = e.editShard(sh.ID)
 	e.setInSync(sh, without(sh.InSync, id))
+	if b := sh.Before; b != nil {
+		sh.Before = &Before{b.Last, b.Boot, without(b.InSync, id)}
+	}
 }
 
 // dropEmpty removes a shard without nodes, and what is said of it.

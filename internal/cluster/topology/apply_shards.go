@@ -34,6 +34,7 @@ func (e *entry) vacate(id ShardID) {
 		"The master of the shard has changed")
 	sh := e.editShard(id)
 	sh.Last, sh.Master, sh.Hold, sh.Closing = sh.Master, "", 0, slot.Set{}
+	sh.Before = nil
 }
 
 func (a Promote) apply(e *entry) string {
@@ -51,11 +52,26 @@ func (a Promote) apply(e *entry) string {
 		return "ERR Node " + string(a.Node) + " may lack writes that were acknowledged"
 	}
 	sh = e.editShard(a.Shard)
+	sh.Bare, sh.Before = a.Bare, &Before{sh.Last, sh.Boot, sh.InSync}
 	sh.Master, sh.Last, sh.Boot, sh.Hold = a.Node, a.Node, n.Boot, 0
 	e.setInSync(sh, without(sh.InSync, a.Node))
 	sh.Term++
 	e.Epoch++
 	sh.Epoch = e.Epoch
+	return ""
+}
+
+func (a Decline) apply(e *entry) string {
+	sh := e.current(a.Shard, a.Term)
+	if sh == nil || sh.Before == nil {
+		return errNoMaster
+	}
+	b := sh.Before
+	list := without(b.InSync, sh.Master)
+	e.vacate(a.Shard)
+	sh = e.editShard(a.Shard)
+	sh.Last, sh.Boot = b.Last, b.Boot
+	e.setInSync(sh, list)
 	return ""
 }
 
@@ -82,7 +98,7 @@ func (a SetInSync) apply(e *entry) string {
 		return "ERR Invalid number of replicas"
 	}
 	sh := e.editShard(a.Shard)
-	sh.Confirm = a.Confirm
+	sh.Confirm, sh.Before = a.Confirm, nil
 	e.setInSync(sh, list)
 	return ""
 }

@@ -153,6 +153,40 @@ func TestFailover(t *testing.T) {
 	require.Equal(t, l.Epoch, l.shard(0).Epoch)
 }
 
+// TestDecline takes a promotion back. Who had what counts as before, but for those that have
+// started anew since.
+func TestDecline(t *testing.T) {
+	l := newLog(t)
+	l.ok(DelSlots{Node: nodeID(2), All: true})
+	l.ok(Replicate{Node: nodeID(2), Master: nodeID(0)})
+	sync := func(term uint64, list ...NodeID) {
+		l.ok(SetInSync{Shard: shardID(0), Term: term, Confirm: 1, InSync: list, Seen: l.Index})
+	}
+	sync(1, nodeID(2), nodeID(3))
+	l.refused(errNoMaster, Decline{shardID(0), 1})
+	l.ok(Vacate{Shard: shardID(0), Term: 1})
+	l.ok(Promote{Shard: shardID(0), Term: 1, Node: nodeID(3)})
+	l.refused(errNoMaster, Decline{shardID(0), 1})
+	l.ok(Decline{shardID(0), 2})
+	require.Empty(t, l.shard(0).Master)
+	require.Equal(t, nodeID(0), l.shard(0).Last)
+	require.Zero(t, l.shard(0).Boot)
+	require.Equal(t, []NodeID{nodeID(2)}, l.shard(0).InSync)
+	require.EqualValues(t, 2, l.shard(0).Term)
+	require.Equal(t, l.Index, l.Revoked)
+	l.refused(errNoMaster, Decline{shardID(0), 2})
+
+	l.ok(Promote{Shard: shardID(0), Term: 2, Node: nodeID(0)})
+	sync(3)
+	l.refused(errNoMaster, Decline{shardID(0), 3}) // it leads
+	sync(3, nodeID(2), nodeID(3))
+	l.ok(Vacate{Shard: shardID(0), Term: 3})
+	l.ok(Promote{Shard: shardID(0), Term: 3, Node: nodeID(3)})
+	l.ok(Started{nodeID(2), 7})
+	l.ok(Decline{shardID(0), 4})
+	require.Empty(t, l.shard(0).InSync)
+}
+
 // TestMigration moves slots as a whole.
 func TestMigration(t *testing.T) {
 	l := newLog(t)

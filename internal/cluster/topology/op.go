@@ -39,7 +39,8 @@ var actions = []struct {
 	row[Init]("init"), row[Admit]("admit"), row[Forget]("forget"), row[Leave]("leave"),
 	row[Tell]("tell"), row[Started]("started"), row[SetTimeout]("timeout"), row[Settle]("settle"),
 	row[SetFailed]("failed"), row[SetVote]("vote"), row[Replicate]("replicate"),
-	row[Vacate]("vacate"), row[Promote]("promote"), row[SetInSync]("in-sync"),
+	row[Vacate]("vacate"), row[Promote]("promote"), row[Decline]("decline"),
+	row[SetInSync]("in-sync"),
 	row[SetEpoch]("set-epoch"), row[Bump]("bump"), row[AddSlots]("add-slots"),
 	row[DelSlots]("del-slots"), row[SetMark]("mark"), row[Unmark]("unmark"), row[Close]("close"),
 	row[Move]("move"), row[Open]("open"), row[Begin]("begin"), row[BeginAll]("begin-all"),
@@ -146,7 +147,7 @@ func (op Op) Grants() bool {
 // Revokes reports whether the entry takes from a node the right to confirm writes.
 func (op Op) Revokes() bool {
 	switch a := op.Do.(type) {
-	case Vacate, DelSlots, Close, Leave, Forget, Started:
+	case Vacate, Decline, DelSlots, Close, Leave, Forget, Started:
 		return true
 	case Advance:
 		return a.Phase == Closed

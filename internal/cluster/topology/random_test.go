@@ -113,6 +113,9 @@ func (g *generator) action(s *State) Action {
 
 func (g *generator) shardAction(s *State, n NodeID, sh *Shard) Action {
 	members := s.Members(sh.ID)
+	if sh.Master != "" && g.rng.IntN(4) == 0 {
+		return Decline{sh.ID, sh.Term}
+	}
 	if sh.Master != "" && g.rng.IntN(4) > 0 || len(members) == 0 {
 		return Vacate{sh.ID, sh.Term, int64(g.rng.IntN(2))}
 	}

@@ -119,6 +119,11 @@ type Shard struct {
 	// SyncAt is the index of the last entry that changed the master or InSync, by SetInSync or
 	// because a member has left or started anew.
 	SyncAt uint64 `json:"sync_at,omitempty"`
+	// Bare says that the master was promoted though it was known not to have all data: nobody had.
+	Bare bool `json:"bare,omitempty"`
+	// Before is who had what before the master was promoted. It is nil once the master has said
+	// whose replicas are in sync, and while there is no master.
+	Before *Before `json:"before,omitempty"`
 	// Replicated says that the shard has had replicas.
 	Replicated bool     `json:"replicated,omitempty"`
 	Slots      slot.Set `json:"slots"`
@@ -128,6 +133,13 @@ type Shard struct {
 	// Kept are slots of others whose import key by key was given up. The keys that had come may be
 	// the only ones of their names, so this shard keeps them until it owns the slots.
 	Kept slot.Set `json:"kept"`
+}
+
+// Before is what a Shard said before a promotion. It is not changed.
+type Before struct {
+	Last   NodeID   `json:"last"`
+	Boot   uint64   `json:"boot"`
+	InSync []NodeID `json:"in_sync,omitempty"`
 }
 
 // Mark is what CLUSTER SETSLOT says of a slot that is moved key by key.
