@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/internal/cluster/topology"
+	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/object"
 )
@@ -94,9 +95,6 @@ func surplusArgs(c *engine.Ctx) {
 	c.Err(errSubcommand(c))
 }
 
-// busOffset is the distance of the bus's port from that for clients, where nobody says otherwise.
-const busOffset = 10000
-
 func clusterMeetCmd(c *engine.Ctx) {
 	if len(c.Args) > 5 {
 		surplusArgs(c)
@@ -107,7 +105,7 @@ func clusterMeetCmd(c *engine.Ctx) {
 		c.Err("ERR Invalid base port specified: " + string(c.Args[3]))
 		return
 	}
-	bus := port + busOffset
+	bus := port + config.ClusterBusOffset
 	if len(c.Args) == 5 {
 		if bus, ok = object.ParseInt(c.Args[4]); !ok {
 			c.Err("ERR Invalid bus port specified: " + string(c.Args[4]))

@@ -55,6 +55,10 @@ const (
 	EndpointUnknown // clients keep the address that they know
 )
 
+// ClusterBusOffset is the distance of the bus's port from that for clients, where cluster-port does
+// not say otherwise.
+const ClusterBusOffset = 10000
+
 // leastNodeTimeout is the lowest cluster-node-timeout, in ms: the leases of masters, half as long,
 // must outlast a few turns of the loops.
 const leastNodeTimeout = 500

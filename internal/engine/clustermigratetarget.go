@@ -11,7 +11,6 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
-	"godwit/internal/resp"
 	"godwit/internal/slot"
 )
 
@@ -169,15 +168,7 @@ func (a *ImportAttempt) Attach(conn Conn) *Client {
 		return nil
 	}
 	e, m := a.e, a.m
-	e.nextClientID++
-	c := &Client{
-		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1, Origin: OriginImport,
-		Authenticated: true, Reply: ReplyOff, Created: e.Steady(), LastUsed: e.Steady(),
-		db: e.KS.DB(0),
-	}
-	e.clients.push(c)
-	e.countClient(c)
-	e.Stir(c)
+	c := e.addSource(conn, OriginImport, 0)
 	m.attempt, m.client, m.step, m.heardAt = nil, c, importApplies, e.Steady()
 	m.came = true
 	e.Log.Notice("Migration %.40s: receiving slots %s", m.ID, m.slots.String())

@@ -18,6 +18,21 @@ func (e *Engine) NewClient(conn Conn) *Client {
 	return c
 }
 
+// addSource lists a client that applies what another server sends, from a database on. It has all
+// rights, and nobody gets its replies.
+func (e *Engine) addSource(conn Conn, origin Origin, db int) *Client {
+	e.nextClientID++
+	c := &Client{
+		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1, Origin: origin,
+		Authenticated: true, Reply: ReplyOff, Created: e.Steady(), LastUsed: e.Steady(),
+		db: e.KS.DB(db),
+	}
+	e.clients.push(c)
+	e.countClient(c)
+	e.Stir(c)
+	return c
+}
+
 // Forget takes a client off the list. Its connection is gone or is being closed.
 func (e *Engine) Forget(c *Client) {
 	if !c.linked {

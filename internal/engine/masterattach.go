@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"godwit/internal/resp"
-	"godwit/internal/upstream"
-)
+import "godwit/internal/upstream"
 
 // Attach makes the client that applies the master's stream, for the connection that carries it. It
 // returns nil if nobody waits for it any more. AckMaster must follow: the master waits for that.
@@ -12,15 +9,7 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 		return nil
 	}
 	e, m := a.e, a.master
-	e.nextClientID++
-	c := &Client{
-		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1, Origin: OriginMaster,
-		Authenticated: true, Reply: ReplyOff, Created: e.Steady(), LastUsed: e.Steady(),
-		db: e.KS.DB(m.db),
-	}
-	e.clients.push(c)
-	e.countClient(c)
-	e.Stir(c)
+	c := e.addSource(conn, OriginMaster, m.db)
 	if a.answer.Kind == upstream.Continue {
 		e.continueHistory(a.answer.ID)
 		e.Log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")

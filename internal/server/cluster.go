@@ -35,18 +35,15 @@ type clustered struct {
 	outgoing atomic.Pointer[tls.Config] // of links that this node opens; nil: to be read
 }
 
-// busOffset is what a node adds to its port for the port of the bus.
-const busOffset = 10000
-
 // busPort returns the port on which a node listens for others.
 func busPort(c *config.Config) int {
 	switch {
 	case c.Cluster.Port != 0:
 		return c.Cluster.Port
 	case c.Cluster.TLS && c.TLSPort != 0 || c.Port == 0:
-		return c.TLSPort + busOffset
+		return c.TLSPort + config.ClusterBusOffset
 	}
-	return c.Port + busOffset
+	return c.Port + config.ClusterBusOffset
 }
 
 // checksPeers reports whether TLS makes sure that only nodes of the cluster get a link.

@@ -63,7 +63,7 @@ func nodeRig(t *testing.T, conf string) (*Server, *engine.Engine, int) {
 			t.Log(logged.String())
 		}
 	})
-	return s, e, port + busOffset
+	return s, e, port + config.ClusterBusOffset
 }
 
 // locked runs f with the executor held.
