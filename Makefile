@@ -24,7 +24,7 @@ export GODWIT_SEED ?= $(SEED)
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
 	test-repeat soak soak-short lint format check crash replication failover demo-ha cluster \
 	cluster-chaos demo-cluster bench bench-quick bench-persist bench-streams \
-	bench-replication bench-cluster figures pgo fuzz fuzz-short oracle luadiff simulate \
+	bench-replication bench-cluster cluster-scale figures pgo fuzz fuzz-short oracle luadiff simulate \
 	clean
 
 all: build
@@ -133,6 +133,11 @@ cluster: ## all tests of clusters: tools, clients, failovers, some chaos (KINDS=
 cluster-chaos: ## nodes killed, stopped, cut off RUNS times under load: nothing promised is lost
 	GODWIT_SEED= $(GO) test ./integration/cluster -count=1 -v -timeout 6h -long -kinds $(KINDS) \
 		-run TestChaos -runs $(RUNS)
+
+cluster-scale: ## what idle clusters cost: up to 30 processes, and up to 200 simulated nodes
+	$(GO) test ./integration/cluster -count=1 -v -timeout 30m -run TestScale -scale \
+		-kinds godwit,redis8,valkey9
+	$(GO) test ./internal/cluster/sim -count=1 -v -run TestScale -scale
 
 demo-cluster: ## six servers, a writer, a reshard, a kill, a partition, and what happened when
 	$(GO) run ./integration/democluster -servers $(KINDS)
