@@ -21,6 +21,7 @@ import (
 	"godwit/internal/logging"
 	"godwit/internal/logging/loggingtest"
 	"godwit/internal/slot"
+	"godwit/internal/testserver"
 )
 
 // server is a Host without data: it plays the role that it is given.
@@ -102,9 +103,8 @@ func launch(t testing.TB, change ...func(*Options)) *member {
 	m := &member{logs: &loggingtest.Buffer{}}
 	log, err := logging.New(logging.Options{Out: m.logs, Level: logging.Debug})
 	require.NoError(t, err)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	m.port, err = testserver.Port() // which stays free while the node is down
 	require.NoError(t, err)
-	m.port = ln.Addr().(*net.TCPAddr).Port
 	m.o = Options{Host: &m.server, Log: log, Timeout: nodeTimeout, Now: boottime.Now, NewID: newID,
 		File: filepath.Join(t.TempDir(), "nodes.conf"), Secret: "s",
 		About: topology.About{Address: topology.Address{Port: 1, BusPort: m.port}},
@@ -114,18 +114,15 @@ func launch(t testing.TB, change ...func(*Options)) *member {
 	for _, f := range change {
 		f(&m.o)
 	}
-	m.start(t, ln)
+	m.start(t)
 	return m
 }
 
 // start starts the node, or starts it again after Close.
-func (m *member) start(t testing.TB, ln net.Listener) {
+func (m *member) start(t testing.TB) {
 	t.Helper()
-	var err error
-	if ln == nil {
-		ln, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", m.port))
-		require.NoError(t, err)
-	}
+	ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", m.port))
+	require.NoError(t, err)
 	m.Runtime, err = Start(m.o)
 	require.NoError(t, err)
 	go m.Serve(ln)
@@ -220,7 +217,7 @@ func TestAlone(t *testing.T) {
 	require.Contains(t, m.logs.String(), "No cluster configuration found, I'm "+string(id))
 	m.Close()
 	require.Zero(t, m.Lease())
-	m.start(t, nil)
+	m.start(t)
 	require.Equal(t, id, m.Status().ID)
 	require.Contains(t, m.logs.String(), "Node configuration loaded, I'm "+string(id))
 	eventually(t, "a lease", func() bool { return m.Lease() > boottime.Now() })
@@ -260,7 +257,7 @@ func TestThree(t *testing.T) {
 		return n != nil && n.Failed
 	})
 	logged(t, m, "Marking node "+string(id))
-	old.start(t, nil)
+	old.start(t)
 	leader(t, list)
 	require.Equal(t, id, old.Status().ID)
 	eventually(t, "it is back", func() bool { return !m.installed().Nodes[id].Failed })
@@ -290,7 +287,7 @@ func TestNoMajority(t *testing.T) {
 	eventually(t, "no majority", func() bool { return !m.Hears() })
 	eventually(t, "no lease", func() bool { return m.Lease() < boottime.Now() })
 	logged(t, m, "does not hear of a majority")
-	list[1].start(t, nil)
+	list[1].start(t)
 	eventually(t, "a majority", m.Hears)
 	logged(t, m, "hears of a majority of the cluster's voters again")
 }

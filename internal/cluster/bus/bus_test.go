@@ -15,6 +15,7 @@ import (
 
 	"godwit/internal/logging"
 	"godwit/internal/logging/loggingtest"
+	"godwit/internal/testserver"
 )
 
 // id returns an id of 40 digits.
@@ -58,9 +59,11 @@ func start(t *testing.T, n int, secret string, change ...func(*Options)) *end {
 	}
 	e.Bus = New(id(n), o)
 	e.SetSecret(secret)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testserver.Port() // which stays free when the bus has closed
 	require.NoError(t, err)
-	e.addr = ln.Addr().String()
+	e.addr = fmt.Sprintf("127.0.0.1:%d", port)
+	ln, err := net.Listen("tcp", e.addr)
+	require.NoError(t, err)
 	go e.Serve(ln)
 	t.Cleanup(e.Close)
 	return e
