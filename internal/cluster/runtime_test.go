@@ -95,7 +95,9 @@ func newID() string {
 	return hex.EncodeToString(b)
 }
 
-const nodeTimeout = 500 * time.Millisecond
+// nodeTimeout is long for a machine on which others run: a node that does not run for a part of it,
+// or waits for its disk, loses its leader, and requests are given up after two.
+const nodeTimeout = 2 * time.Second
 
 // launch starts a node on a free port, alone.
 func launch(t testing.TB, change ...func(*Options)) *member {
@@ -270,8 +272,10 @@ func TestResign(t *testing.T) {
 	list := form(t, 3)
 	eventually(t, "voters", func() bool { return len(list[0].Status().Voters) == 3 })
 	at := leader(t, list)
-	list[at].Resign()
-	require.NotEqual(t, "leader", list[at].Status().Role)
+	eventually(t, "it has resigned", func() bool {
+		list[at].Resign() // within a second, unless the machine is too busy for that
+		return list[at].Status().Role != "leader"
+	})
 }
 
 // TestNoMajority ends two of three nodes: the third says that it hears of no majority, loses its
@@ -292,7 +296,7 @@ func TestNoMajority(t *testing.T) {
 	logged(t, m, "hears of a majority of the cluster's voters again")
 }
 
-// TestBusy keeps the leader's executor for several node timeouts, as a script does: its lease goes
+// TestBusy keeps the leader's executor for two node timeouts, as a script does: its lease goes
 // on, and so do the others; states are reported as applied only once they have been installed.
 func TestBusy(t *testing.T) {
 	t.Parallel()
@@ -313,7 +317,7 @@ func TestBusy(t *testing.T) {
 		before, began = m.installed(), boottime.Now()
 		eventually(t, "the lease goes on", func() bool {
 			disturbed = m.Status().Commit > before.Index
-			return disturbed || m.Lease() > began+3*int64(nodeTimeout)
+			return disturbed || m.Lease() > began+2*int64(nodeTimeout)
 		})
 		if disturbed {
 			m.executor.Unlock()
@@ -333,6 +337,9 @@ func TestBusy(t *testing.T) {
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	list := form(t, 3)
+	eventually(t, "links", func() bool { // what waits for one that does not open is dropped
+		return len(list[0].Links()) >= 4
+	})
 	for i := range 100 {
 		list[0].Broadcast(Everyone, []byte("news"), fmt.Appendf(nil, "%03d", i))
 	}
@@ -349,10 +356,11 @@ func TestPublish(t *testing.T) {
 
 func TestWrongSecret(t *testing.T) {
 	t.Parallel()
-	a, b := launch(t), launch(t, func(o *Options) { o.Secret = "another" })
+	soon := func(o *Options) { o.Timeout = time.Second } // MEET tries for two of these
+	a, b := launch(t, soon), launch(t, soon, func(o *Options) { o.Secret = "another" })
 	require.Contains(t, a.meet(t, b), "cluster-secret differs")
-	require.Contains(t, a.logs.String(), `"cluster-secret differs"`)
-	require.Contains(t, b.logs.String(), "it does not know our cluster-secret")
+	logged(t, a, `"cluster-secret differs"`)
+	logged(t, b, "it does not know our cluster-secret")
 }
 
 // failing is a Storage on a slow disk that fails from some moment on, as if it were full.

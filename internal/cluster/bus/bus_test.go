@@ -36,13 +36,17 @@ type end struct {
 	got []string // "from kind payload"
 }
 
+// nodeTimeout leaves handshakes seconds: what waits for a link that does not open is dropped, and
+// most tests send once.
+const nodeTimeout = 4 * time.Second
+
 // start returns a listening bus of the node n with that secret.
 func start(t *testing.T, n int, secret string, change ...func(*Options)) *end {
 	t.Helper()
 	e := &end{}
 	log, err := logging.New(logging.Options{Out: &e.logs, Level: logging.Debug})
 	require.NoError(t, err)
-	o := Options{Log: log, Timeout: 500 * time.Millisecond,
+	o := Options{Log: log, Timeout: nodeTimeout,
 		Dial: func(ctx context.Context, addr string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 		},

@@ -100,7 +100,7 @@ func TestStrangers(t *testing.T) {
 
 // TestSlow opens connections that say nothing: they end by themselves, and the log says so once.
 func TestSlow(t *testing.T) {
-	e := start(t, 1, "s")
+	e := start(t, 1, "s", func(o *Options) { o.Timeout = time.Second / 2 })
 	one, two := dial(t, e), dial(t, e)
 	ends(t, one)
 	ends(t, two)
