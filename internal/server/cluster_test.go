@@ -45,7 +45,7 @@ func nodeRig(t *testing.T, conf string) (*Server, *engine.Engine, int) {
 	port, err := testserver.ClusterPort() // and the one for the bus
 	require.NoError(t, err)
 	e, logged := newEngine(t, fmt.Sprintf("cluster-enabled yes\nport %d\n"+
-		"bind 127.0.0.1\ncluster-node-timeout 500\ncluster-config-file %s\n%s", port,
+		"bind 127.0.0.1\ncluster-node-timeout 2000\ncluster-config-file %s\n%s", port,
 		filepath.Join(t.TempDir(), "nodes.conf"), conf))
 	s, err := New(e, Options{})
 	require.NoError(t, err)
@@ -159,10 +159,12 @@ func TestClusterTLS(t *testing.T) {
 	_, a, _ := nodeRig(t, ours)
 	_, b, port := nodeRig(t, ours)
 	require.Empty(t, meetNode(a, port))
-	require.Len(t, locked(b, func() *topology.State { return b.Topology() }).Nodes, 2)
+	require.Eventually(t, func() bool { // the node has it, and brings it to its server
+		return len(locked(b, func() *topology.State { return b.Topology() }).Nodes) == 2
+	}, 20*time.Second, time.Millisecond)
 	refusals := make(chan string, 2)
 	for _, conf := range []string{"", certs()} {
-		_, c, _ := nodeRig(t, conf)
+		_, c, _ := nodeRig(t, conf+"cluster-node-timeout 500\n") // MEET tries for four of these
 		go func() { refusals <- meetNode(c, port) }()
 	}
 	require.Contains(t, <-refusals, "ERR Cannot meet 127.0.0.1, bus port")
