@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testserver"
 )
 
 // TestConfigSetFails checks that a CONFIG SET whose last directive fails leaves no trace of the
@@ -65,20 +67,18 @@ func TestConfigSetFails(t *testing.T) {
 func TestConfigSetFailsLate(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testserver.Port()
 	require.NoError(t, err)
-	addr := free.Addr().(*net.TCPAddr)
-	free.Close()
 	s := startServer(t, "--bind", "127.0.0.1")
 	c, ctx := s.client(t), t.Context()
 	was := do(t, s.dial(t), "CONFIG", "GET", "*")
 	// A file where the folder of the log should be.
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "appendonlydir"), nil, 0o600))
 	require.ErrorContains(t,
-		c.Do(ctx, "CONFIG", "SET", "port", fmt.Sprint(addr.Port), "appendonly", "yes").Err(),
+		c.Do(ctx, "CONFIG", "SET", "port", port, "appendonly", "yes").Err(),
 		"ERR CONFIG SET failed (possibly related to argument 'appendonly')")
 	require.Equal(t, was, do(t, s.dial(t), "CONFIG", "GET", "*"), "the old port answers")
-	nc, err := net.Dial("tcp", addr.String())
+	nc, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err == nil {
 		nc.Close()
 	}
