@@ -94,7 +94,7 @@ func (s *clusters) get(k testserver.Kind) (*testserver.Cluster, error) {
 	}
 	s.dirs = append(s.dirs, dir)
 	c, err := testserver.StartCluster(dir, testserver.ClusterOptions{Kind: k, Masters: 3,
-		Replicas: 1, Timeout: 5 * time.Second}) // a busy machine makes no failover
+		Replicas: 1, Timeout: 10 * time.Second}) // busy machines make no failover, and end no lease
 	if s.made == nil {
 		s.made = map[testserver.Kind]*testserver.Cluster{}
 		s.errs = map[testserver.Kind]error{}
