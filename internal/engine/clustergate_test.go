@@ -68,9 +68,9 @@ func TestHeldTooLong(t *testing.T) {
 			require.Equal(t, "(postponed)", m.do(early, "get a"))
 			m.pass(5000)
 			require.Equal(t, "(postponed)", m.do(late, "get a"))
-			m.pass(9900)
+			m.pass(5000)
 			require.True(t, early.Postponed())
-			m.pass(200)
+			m.pass(5100)
 			require.False(t, early.Postponed())
 			require.Equal(t, want, m.do(early, "get a"))
 			require.Equal(t, "(postponed)", m.do(late, "get a"), "it comes again with the first")
@@ -86,7 +86,7 @@ func TestHeldTooLong(t *testing.T) {
 func TestTopologyLeavesPauses(t *testing.T) {
 	m := withOther(t)
 	sh := m.shard().ID
-	m.e.Pause(engine.PauseByClient, m.e.Steady()+1000, false)
+	m.e.Pause(engine.PauseByClient, m.e.Steady()+10_000, false)
 	paused, pausedResumed := m.resumes()
 	held, heldResumed := m.resumes()
 	gone, _ := m.resumes()
@@ -99,7 +99,7 @@ func TestTopologyLeavesPauses(t *testing.T) {
 	require.Equal(t, 2, m.e.BlockedClients())
 	m.change(topology.Open{Shard: sh, Slots: slotsOf("a")})
 	require.Equal(t, []int{0, 1}, []int{*pausedResumed, *heldResumed})
-	m.pass(1100)
+	m.pass(10_100)
 	require.Equal(t, []int{1, 1}, []int{*pausedResumed, *heldResumed})
 }
 
