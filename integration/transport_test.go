@@ -153,6 +153,7 @@ func newEnv(t *testing.T, tr transport, proto int) *env {
 	e := &env{T: t, ctx: t.Context(), shard: s, db: <-s.free, proto: proto}
 	e.opt = *tr.dial(s)
 	e.opt.Protocol, e.opt.DB, e.opt.MaxRetries, e.opt.PoolSize = proto, e.db, -1, 4
+	e.opt.ReadTimeout = patience
 	opt := e.opt
 	e.c = redis.NewClient(&opt)
 	t.Cleanup(func() {
@@ -200,7 +201,7 @@ func (e *env) errs(err error, want string) {
 // client returns a client of a test's own server. change may adjust its options.
 func (s *server) client(t testing.TB, change ...func(*redis.Options)) *redis.Client {
 	t.Helper()
-	opt := &redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 8}
+	opt := &redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 8, ReadTimeout: patience}
 	for _, f := range change {
 		f(opt)
 	}
