@@ -7,20 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/cluster/topology"
+	"godwit/internal/testserver"
 )
 
 // TestMeetNobody meets what is no node. The reply says why nothing comes of it.
 func TestMeetNobody(t *testing.T) {
 	t.Parallel()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, err := testserver.Port()
 	require.NoError(t, err)
-	closed.Close()
 	m := launch(t)
 	for _, c := range []struct {
 		port int
 		why  string
 	}{
-		{closed.Addr().(*net.TCPAddr).Port, "connection refused"},
+		{closed, "connection refused"},
 		{says(t, ""), "as nodes of Redis and Valkey do it"},
 		{says(t, "-ERR Protocol error\r\n"), "a port for clients"},
 		{m.port, "it is this node"},

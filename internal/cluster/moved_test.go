@@ -1,20 +1,20 @@
 package cluster
 
 import (
-	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testserver"
 )
 
 // move starts a node that was closed again, at another port.
 func (m *member) move(t testing.TB) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testserver.Port()
 	require.NoError(t, err)
-	m.port = ln.Addr().(*net.TCPAddr).Port
-	m.o.About.BusPort = m.port
-	m.start(t, ln)
+	m.port, m.o.About.BusPort = port, port
+	m.start(t)
 }
 
 // settled waits until all nodes know where all are, and have links to them.
@@ -85,7 +85,7 @@ func TestAddressOfAnotherLife(t *testing.T) {
 	eventually(t, "an address", func() bool { return ip() == "127.0.0.1" })
 	for _, hard := range []bool{false, true} {
 		m.Close()
-		m.start(t, nil)
+		m.start(t)
 		settled(t, list)
 		require.Empty(t, await(t, func(done func(string)) { m.Reset(hard, done) }))
 		eventually(t, "it is alone", func() bool { return len(m.installed().Nodes) == 1 })
