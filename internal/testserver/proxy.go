@@ -22,6 +22,7 @@ type Proxy struct {
 	links    map[*link]bool
 	held     map[string]bool // addresses of clients whose connections stand still
 	cutAfter int64           // bytes on the way to clients until the next cut, -1: none
+	cutEvery int64           // within so many bytes the next cut follows, 0: none does
 	delay    time.Duration
 	rate     int // bytes a second in each direction of each connection, 0: any
 	stalled  bool
@@ -84,8 +85,16 @@ func (p *Proxy) CutWithin(n int64) {
 	p.cutAfter = p.rnd.Int64N(n)
 }
 
-// Keep takes back a cut that has not come yet.
-func (p *Proxy) Keep() { p.set(func() { p.cutAfter = -1 }) }
+// CutEvery does what CutWithin does again after each cut, until Keep. Nothing that is longer than n
+// bytes arrives on a connection meanwhile.
+func (p *Proxy) CutEvery(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cutEvery, p.cutAfter = n, p.rnd.Int64N(n)
+}
+
+// Keep takes back cuts that have not come yet.
+func (p *Proxy) Keep() { p.set(func() { p.cutAfter, p.cutEvery = -1, 0 }) }
 
 // Refuse makes the proxy close new connections at once, or no longer do so.
 func (p *Proxy) Refuse(yes bool) { p.set(func() { p.refusing = yes }) }
@@ -137,6 +146,9 @@ func (p *Proxy) Links() int {
 // p.mu is held.
 func (p *Proxy) cutAll() {
 	p.cutAfter = -1
+	if p.cutEvery > 0 {
+		p.cutAfter = p.rnd.Int64N(p.cutEvery)
+	}
 	if len(p.links) > 0 {
 		p.cuts++
 	}
