@@ -107,7 +107,7 @@ func TestRDBChannelUnderLoad(t *testing.T) {
 		master, replica := p.start(t, "--repl-backlog-size", "16kb", "--repl-rdb-channel", "yes",
 			"--repl-diskless-sync", "yes")
 		rnd := newRandom(t)
-		noise(t, master, rnd, 2000)
+		noiseIn(t, master, apart, rnd, 2000)
 		proxy := testserver.RunProxy(t, master, rnd.Uint64())
 		proxy.Throttle(256 << 10)
 		require.NoError(t, replica.FollowAddr(proxy.Addr))
