@@ -24,8 +24,8 @@ export GODWIT_SEED ?= $(SEED)
 .PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
 	test-repeat soak soak-short lint format check crash replication failover demo-ha cluster \
 	cluster-chaos demo-cluster bench bench-quick bench-persist bench-streams \
-	bench-replication bench-cluster cluster-scale figures pgo fuzz fuzz-short oracle luadiff simulate \
-	clean
+	bench-replication bench-cluster cluster-scale figures pgo fuzz fuzz-short oracle luadiff \
+	simulate clean
 
 all: build
 

@@ -260,10 +260,15 @@ func (r *Runtime) Meet(at topology.Address, done func(refusal string)) {
 }
 
 // Failover wants this replica to be promoted within a time. done is called as Propose's, when the
-// leader has taken the wish or refused it.
+// leader has taken the wish or refused it. The executor must be held: the leader is told first what
+// the replica has at this moment.
 func (r *Runtime) Failover(mode core.FailoverMode, limit time.Duration,
 	done func(refusal string)) {
-	r.do(func(now int64) { r.node.Failover(now, mode, int64(limit), done) })
+	local := r.o.Host.Local()
+	r.do(func(now int64) {
+		r.node.SetLocal(local)
+		r.node.Failover(now, mode, int64(limit), done)
+	})
 }
 
 // Reset makes the node leave its cluster, and with hard forget its id. done is called as Propose's.

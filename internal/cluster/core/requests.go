@@ -70,6 +70,9 @@ func (n *Node) serveRequests() {
 			continue
 		}
 		r.sent, r.to = n.now, leader
+		if r.op.Do == nil {
+			n.ping() // the leader may not have heard yet that the data is whole
+		}
 		switch {
 		case leader == n.meta.Node && r.op.Do == nil:
 			n.lead.failover(n, n.meta.Node, &failoverBody{r.req, r.mode, r.limit})
