@@ -25,7 +25,10 @@ func TestFailoverOnRequest(t *testing.T) {
 		}
 		for name, args := range args {
 			t.Run(name, func(t *testing.T) {
-				failOverOnRequest(t, startCluster(t, k, false, args...))
+				failOverOnRequest(t, testserver.RunCluster(t, testserver.ClusterOptions{Kind: k,
+					Masters: 3, Replicas: 1, Args: args,
+					Timeout: 5 * time.Second, // no lease ends on a busy machine
+				}))
 			})
 		}
 	})
