@@ -155,7 +155,8 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 		p.came = n.now
 		l.round.waiting[from] = p
 	}
-	l.round.urgent = l.round.urgent || peer.leaseEnd <= n.now
+	// One that was a master before may still have a lease of that time, which soon ends.
+	l.round.urgent = l.round.urgent || peer.leaseEnd-n.now <= n.leaseLength()/2
 	if n.cfg.Debug.NoReadIndex {
 		l.answer(n, passed{n.applied(), l.round.waiting})
 		clear(l.round.waiting)

@@ -180,6 +180,48 @@ func TestGracefulFailover(t *testing.T) {
 	}
 }
 
+// TestBackAndForth fails over on request from a master to its replica and back, again and again.
+// Whoever leads keeps a lease from the first one on, also if it still had one of its last term.
+func TestBackAndForth(t *testing.T) {
+	for s := uint64(1); s <= 5; s++ {
+		within(t, Options{Seed: s, Nodes: 4, Confirm: -1}, func(w *World) {
+			w.clients()
+			w.runFor(Timeout)
+			for range 12 {
+				next := w.hosts[3]
+				if sh := next.node.State().ShardOf(next.id); sh.Master == next.id {
+					next = w.net.find(w.following(sh), topology.Address{})
+				}
+				w.must("failover", next, func(done func(string)) {
+					next.node.Failover(next.clock(), core.Graceful, int64(Timeout), done)
+				})
+				leads := func() bool {
+					return next.server.shard() != nil && next.clock() < next.lease
+				}
+				if !w.runUntil(Timeout, leads) {
+					w.fail("the replica is no master with a lease")
+					return
+				}
+				span := time.Duration(w.between(Timeout/10, Timeout/2))
+				if w.runUntil(span, func() bool { return !leads() }) {
+					w.fail("%v has lost its lease", next)
+					return
+				}
+			}
+		})
+	}
+}
+
+// following returns a replica of the shard.
+func (w *World) following(sh *topology.Shard) topology.NodeID {
+	for _, h := range w.hosts {
+		if h.node.State().Nodes[h.id].Shard == sh.ID && h.id != sh.Master {
+			return h.id
+		}
+	}
+	return ""
+}
+
 // TestMeetRefusals wants clusters that are populated not to be joined.
 func TestMeetRefusals(t *testing.T) {
 	r := runWorld(Options{Seed: 5, Nodes: 4, Verbose: true}, func(w *World) {
