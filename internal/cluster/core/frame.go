@@ -15,7 +15,7 @@ import (
 //	pong        the leader's answer, perhaps with a lease
 //	propose     an entry for the leader's log
 //	result      the leader's answer, if it refused the entry before it was in the log
-//	failover    to the leader: the sender wants to be promoted
+//	failover    to the leader: the sender wants to be promoted, or another node to be
 //	who         MEET: who are you?
 //	facts       the answer
 //	join        the sender wants to be admitted to the receiver's cluster
@@ -214,7 +214,7 @@ func (b *failoverBody) write(w *writer) {
 func (b *failoverBody) read(r *reader) {
 	b.req = r.uint()
 	m := r.uint()
-	if m > uint64(Takeover) {
+	if m > uint64(Keep) {
 		r.fail()
 	}
 	b.mode = FailoverMode(m)

@@ -51,7 +51,8 @@ type peer struct {
 	applied  uint64 // that its server has installed
 	boot     uint64
 	local    Local
-	welcomed Time // when it was last told to join
+	welcomed Time   // when it was last told to join
+	handed   uint64 // the number of its last HandOver or Keep
 }
 
 // round is a ReadIndex of raft: pings that came before it began are answered when it is through.

@@ -14,10 +14,15 @@ type FailoverMode int
 // The modes. Graceful waits until the replica has everything that the master confirmed. Force does
 // not: it is for a master that cannot be reached. Takeover is Force that does not ask for the
 // replica to be in the in-sync set.
+//
+// A master that is about to stop asks with HandOver: the leader chooses the replica, and waits for
+// it as Graceful does. Keep takes that back: the master goes on, unless another one was promoted.
 const (
 	Graceful FailoverMode = iota
 	Force
 	Takeover
+	HandOver
+	Keep
 )
 
 // Node is one node. Its methods must not be called from more than one goroutine at a time. Time
@@ -157,8 +162,9 @@ func (n *Node) Unreached(now Time, at topology.Address, why string, certain bool
 	}
 }
 
-// Failover wants this replica to be promoted within a time, in ns. done is called when the leader
-// has taken the wish or refused it; the promotion comes later, or does not.
+// Failover wants this replica to be promoted within a time, in ns, or with HandOver and Keep wants
+// what these say of this master. done is called when the leader has taken the wish or refused it;
+// the promotion comes later, or does not.
 func (n *Node) Failover(now Time, mode FailoverMode, limit Time, done func(refusal string)) {
 	if !n.refuse(now, done) {
 		n.failover(mode, limit, done)

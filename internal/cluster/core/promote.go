@@ -12,6 +12,7 @@ type wish struct {
 	mode  FailoverMode
 	until Time // then it is given up, and the old master is promoted again
 	limit Time // how long that was from the beginning
+	given bool // by the master: see HandOver
 }
 
 // Refusals of CLUSTER FAILOVER.
@@ -28,7 +29,13 @@ func (l *leader) failover(n *Node, from topology.NodeID, b *failoverBody) {
 	if l == nil || !l.ready(n) {
 		return
 	}
-	refusal := l.wish(n, from, b)
+	refusal := ""
+	switch b.mode {
+	case HandOver, Keep:
+		refusal = l.hand(n, from, b)
+	default:
+		refusal = l.wish(n, from, b)
+	}
 	if from == n.meta.Node {
 		n.requests.finish(n, from, b.req, refusal)
 	} else {
@@ -50,7 +57,7 @@ func (l *leader) wish(n *Node, from topology.NodeID, b *failoverBody) string {
 	case mode == Force && sh.Confirm > 0 && !slices.Contains(sh.InSync, from):
 		return errNotInSync
 	}
-	l.wishes[sh.ID] = &wish{from, mode, n.now + b.limit, b.limit}
+	l.wishes[sh.ID] = &wish{node: from, mode: mode, until: n.now + b.limit, limit: b.limit}
 	return ""
 }
 

@@ -139,6 +139,10 @@ func (w *World) command(h *host) {
 		if w.chance(0.2) {
 			name = "reset"
 			w.reset(h, done)
+		} else if w.chance(0.5) {
+			name = "stop"
+			w.stop(h, w.between(Timeout/10, 3*Timeout), w.chance(0.3))
+			w.restart(h, w.between(Timeout/2, 4*Timeout))
 		}
 	default:
 		a := w.action(s, h, other)

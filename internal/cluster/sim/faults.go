@@ -150,7 +150,7 @@ func (w *World) heal() {
 	w.net.good()
 	for _, h := range w.hosts {
 		h.disk.full, h.disk.crash, h.disk.stall, h.disk.slow = false, false, 0, 0
-		h.script = 0
+		h.script, h.server.stopping = 0, nil
 		if h.node != nil && h.node.Down() != nil {
 			h.crash()
 		}

@@ -83,6 +83,8 @@ type server struct {
 	linked int64 // when it last heard of its master
 	lags   bool  // it asks its master for nothing, for a test
 	link   link
+	// stopping is nil unless the server was told to stop.
+	stopping *stopping
 }
 
 type ack struct {
@@ -122,7 +124,7 @@ func (s *server) crash() {
 	if s.h.w.chance(0.1) { // the files do not say whose data it is
 		s.saved.shard, s.saved.term = "", 0
 	}
-	s.state, s.term = nil, 0
+	s.state, s.term, s.stopping = nil, 0, nil
 }
 
 // local is what the server tells the node.
@@ -204,7 +206,7 @@ func (s *server) able(r int) bool {
 
 // write is a client's write. It returns false if it was refused.
 func (s *server) write(r int) bool {
-	if !s.able(r) {
+	if !s.able(r) || s.stopping != nil {
 		return false
 	}
 	w := s.h.w

@@ -44,6 +44,7 @@ func TestSeeds(t *testing.T) {
 		sum.Migrations += r.Stats.Migrations
 		sum.Elections += r.Stats.Elections
 		sum.Deaf += r.Stats.Deaf
+		sum.Handovers += r.Stats.Handovers
 	}
 	t.Logf("%+v", sum)
 }

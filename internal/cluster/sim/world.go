@@ -60,6 +60,7 @@ type Stats struct {
 	Events, Confirmed, Promotions, Crashes int
 	Joins, Moves, Migrations, Elections    int
 	Deaf                                   int // heartbeats that were lost alone
+	Handovers                              int // by masters that stopped
 }
 
 // event is something that happens at a time.
