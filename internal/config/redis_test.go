@@ -89,6 +89,7 @@ func own(name string) bool {
 	return name == "rdb-version" || name == "compat-version" ||
 		name == "min-replicas-to-ack" || strings.HasPrefix(name, "min-replicas-ack") ||
 		name == "repl-foreign-sketches" || name == "cluster-secret" ||
+		name == "cluster-failover-on-shutdown" ||
 		strings.HasPrefix(name, "cluster-sentinel-") ||
 		strings.HasPrefix(name, "bf-") || strings.HasPrefix(name, "cf-") ||
 		strings.HasPrefix(name, "stream-idmp-")

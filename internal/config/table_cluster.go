@@ -28,6 +28,7 @@ type Cluster struct {
 
 	NoFailover       bool
 	FailoverTimeout  int64 // ms, of CLUSTER FAILOVER
+	HandOver         bool  // at a shutdown
 	ValidityFactor   int   // in units of NodeTimeout; 0: any age
 	MigrationBarrier int
 	ReplicasMove     bool
@@ -121,6 +122,9 @@ func clusterServeTable() []Directive {
 			Doc:   "Never take over by itself.",
 			value: yesNo(func(c *Config) *bool { return &c.Cluster.NoFailover })}.
 			alias("cluster-slave-no-failover"),
+		{Name: "cluster-failover-on-shutdown", Default: "yes",
+			Doc:   "Hand slots over to a replica before a shutdown.",
+			value: yesNo(func(c *Config) *bool { return &c.Cluster.HandOver })},
 		{Name: "cluster-migration-barrier", Default: "1",
 			Doc: "Replicas that a primary keeps when one moves away.",
 			value: integer(0, maxInt,

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"godwit/internal/cluster/topology"
 	"godwit/internal/slot"
 	"godwit/internal/spec"
@@ -21,6 +23,11 @@ type ClusterNode interface {
 	// Failover wants this node, a replica, to become the master of its shard (CLUSTER FAILOVER).
 	// done is called when that is taken up; the promotion comes later, or does not.
 	Failover(mode FailoverMode, done func(refusal string))
+	// HandOver wants another node to become the master of the shard that this one is the master of,
+	// within a time. done is called when that is taken up, or with the error reply.
+	HandOver(limit time.Duration, done func(refusal string))
+	// Keep takes HandOver back. It may be too late.
+	Keep()
 	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
 	// costs an atomic read.
 	Lease() int64

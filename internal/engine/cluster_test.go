@@ -34,6 +34,8 @@ type member struct {
 	voters   []topology.NodeID
 	proposed []proposal
 	failover []engine.FailoverMode
+	handed   []func(string) // answers to HandOver
+	kept     int            // calls of Keep
 }
 
 type proposal struct {
@@ -55,6 +57,10 @@ func (m *member) Failover(mode engine.FailoverMode, done func(string)) {
 	m.failover = append(m.failover, mode)
 	done("")
 }
+
+func (m *member) HandOver(_ time.Duration, done func(string)) { m.handed = append(m.handed, done) }
+
+func (m *member) Keep() { m.kept++ }
 
 func (m *member) Lease() int64                                 { return m.lease }
 func (m *member) Boot() uint64                                 { return m.boot }

@@ -74,6 +74,7 @@
 //	pause.go            CLIENT PAUSE
 //	clusterhold.go      writes that wait while a shard changes its master
 //	failoverstate.go    how far a failover is
+//	shutdownstate.go    how far a shutdown is
 //	importing.go        import-mode
 //
 //	acl.go              users and the default user
@@ -156,6 +157,7 @@
 //	clustermigratetarget.go  a migration on its destination
 //	clusterinstall.go   a new topology, and what follows from it
 //	shutdown.go         the data set at the end of the server
+//	clusterhandover.go  a master that hands its shard over before it stops
 //	shutdownwait.go     a shutdown that waits for replicas
 //	defrag.go           active defragmentation
 //	cron.go             periodic work and slices between commands

@@ -18,7 +18,8 @@ const valkeyFiles = "9.1.0"
 func (e *Engine) connectMaster() {
 	m := e.repl.master
 	if m == nil || m.state != LinkConnect || e.loading.on || e.ended || e.LinkMaster == nil ||
-		e.Steady() < m.retryAt || e.waitsForDisk() || m.followed != nil && m.followed.over {
+		e.Steady() < m.retryAt || e.waitsForDisk() || m.followed != nil && m.followed.over ||
+		e.ending.hand.step == handedOver { // it stops with what it has
 		return
 	}
 	e.Log.Notice("Connecting to MASTER %s:%d", m.Host, m.Port)

@@ -88,11 +88,11 @@ func (e *Engine) leaveMaster(m *Master) {
 }
 
 // dropBlocked ends the waits of clients that a replica cannot serve, and their connections. Those
-// who wait for the cluster may have asked for the change.
+// who wait for the cluster, or for the end of the server, may have asked for the change.
 func (e *Engine) dropBlocked() {
 	var list []*Client
 	e.Clients(func(c *Client) bool {
-		if c.wait != nil && !c.awaitsCluster() {
+		if c.wait != nil && !c.awaitsCluster() && !e.ending.holds(c) {
 			list = append(list, c)
 		}
 		return true

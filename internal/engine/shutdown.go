@@ -2,12 +2,6 @@ package engine
 
 import "godwit/internal/logging"
 
-// ShutdownOptions holds SHUTDOWN's arguments.
-type ShutdownOptions struct {
-	Save, NoSave, Now, Force bool
-	Signal                   string // name of the signal that asked for it, if any
-}
-
 // ErrShutdown refuses a shutdown that would lose data. Its text is for the service manager.
 type ErrShutdown string
 

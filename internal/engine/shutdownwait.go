@@ -2,21 +2,9 @@ package engine
 
 import (
 	"math"
-	"sync/atomic"
 
 	"godwit/internal/object"
 )
-
-// shutdownWait is a shutdown that waits for replicas. Writes are held back meanwhile (a pause), so
-// the replicas reach an offset that does not move any more. The shutdown goes on when all have it,
-// or when shutdown-timeout has passed.
-type shutdownWait struct {
-	on      atomic.Bool // read without the executor too
-	o       ShutdownOptions
-	offset  int64     // that replicas must have
-	until   int64     // steady ms
-	clients []*waiter // of SHUTDOWN; some may have ended
-}
 
 // AwaitReplicas begins to wait for replicas that lag, and reports whether the shutdown has to wait.
 // Engine.Shutdown is called again, with Now, when the wait is over.
@@ -27,29 +15,25 @@ func (e *Engine) AwaitReplicas(o ShutdownOptions) bool {
 	}
 	s.offset = e.Feed.Offset()
 	lag, _ := e.lagging()
-	if o.Now || e.Cfg.ShutdownTimeout == 0 || lag == 0 || e.loading.on ||
-		e.script.run != nil {
+	if o.Now || e.Cfg.ShutdownTimeout == 0 || e.loading.on || e.script.run != nil {
 		return false
 	}
-	e.Log.Notice("Waiting for %d replicas before shutting down (shutdown-timeout %d).", lag,
-		e.Cfg.ShutdownTimeout)
+	hands := e.mayHandOver()
+	if lag == 0 && !hands {
+		return false
+	}
+	if lag > 0 {
+		e.Log.Notice("Waiting for %d replicas before shutting down (shutdown-timeout %d).", lag,
+			e.Cfg.ShutdownTimeout)
+	}
 	e.Pause(PauseShutdown, math.MaxInt64, false)
 	s.on.Store(true)
 	s.o, s.until = o, e.Steady()+int64(e.Cfg.ShutdownTimeout)*1000
 	e.repl.replicas.ask = true
-	return true
-}
-
-// ShutdownWaits reports whether a shutdown waits for replicas. Any goroutine may call it, without
-// the executor.
-func (e *Engine) ShutdownWaits() bool { return e.ending.on.Load() }
-
-// ShutdownIn returns for how many ms a shutdown waits at most, 0 if none does.
-func (e *Engine) ShutdownIn() int64 {
-	if !e.ending.on.Load() {
-		return 0
+	if hands {
+		e.beginHandover(s.until)
 	}
-	return max(e.ending.until-e.Steady(), 1)
+	return true
 }
 
 // BlockUntilShutdown makes a client wait whose SHUTDOWN waits for replicas.
@@ -79,6 +63,7 @@ func (e *Engine) endShutdownWait() {
 	clients := s.clients
 	s.clients = nil
 	s.on.Store(false)
+	e.keepShard()
 	e.Unpause(PauseShutdown)
 	for _, w := range clients {
 		if w.client.wait == w {
@@ -93,10 +78,25 @@ func (e *Engine) shutdownCron() {
 	if !s.on.Load() {
 		return
 	}
-	lag, all := e.lagging()
-	if lag > 0 && e.Steady() < s.until {
+	if s.hand.step == handsOver && e.goOnHandingOver() {
 		return
 	}
+	if s.hand.step != handedOver {
+		lag, all := e.lagging()
+		if lag > 0 && e.Steady() < s.until {
+			return
+		}
+		e.reportLag(lag, all)
+	}
+	o := s.o
+	o.Now = true
+	if e.Shutdown(o) != nil {
+		e.endShutdownWait() // it has said why
+	}
+}
+
+// reportLag says in the log which replicas lag when the wait is over.
+func (e *Engine) reportLag(lag, all int) {
 	e.Replicas(func(r *Replica) {
 		if r.lags(e) {
 			offset, silent := r.Acked(e)
@@ -105,11 +105,6 @@ func (e *Engine) shutdownCron() {
 		}
 	})
 	e.Log.Notice("%d of %d replicas are in sync when shutting down.", all-lag, all)
-	o := s.o
-	o.Now = true
-	if e.Shutdown(o) != nil {
-		e.endShutdownWait() // it has said why
-	}
 }
 
 // lagging returns how many replicas lag, and how many there are.

@@ -32,6 +32,14 @@ func (n clusterNode) Failover(mode engine.FailoverMode, done func(refusal string
 		engine.FailoverTakeover: core.Takeover}[mode], limit, done)
 }
 
+// HandOver implements engine.ClusterNode.
+func (n clusterNode) HandOver(limit time.Duration, done func(refusal string)) {
+	n.node.Failover(core.HandOver, limit, done)
+}
+
+// Keep implements engine.ClusterNode.
+func (n clusterNode) Keep() { n.node.Failover(core.Keep, 0, nil) }
+
 // Reset makes the node leave its cluster (CLUSTER RESET), and with hard forget its id.
 func (n clusterNode) Reset(hard bool, done func(refusal string)) { n.node.Reset(hard, done) }
 

@@ -24,6 +24,8 @@ func (n *leasedNode) Hears() bool                                  { return true
 func (n *leasedNode) Propose(topology.Op, func(string))            {}
 func (n *leasedNode) Meet(string, int, int, func(string))          {}
 func (n *leasedNode) Failover(engine.FailoverMode, func(string))   {}
+func (n *leasedNode) HandOver(time.Duration, func(string))         {}
+func (n *leasedNode) Keep()                                        {}
 func (n *leasedNode) Reset(bool, func(string))                     {}
 func (n *leasedNode) Broadcast(engine.MessageKind, []byte, []byte) {}
 func (n *leasedNode) Facts() engine.ClusterFacts                   { return engine.ClusterFacts{} }

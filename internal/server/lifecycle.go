@@ -171,6 +171,9 @@ func (s *Server) Shutdown(o engine.ShutdownOptions) error {
 
 // shutdown does what Shutdown does, for callers that hold the executor. Run returns soon after it,
 // unless the shutdown waits for replicas (engine.ShutdownWaits).
+//
+// The leader of a cluster leads until it has handed its own shard over: it knows which leases last,
+// and a new leader may have to wait for them.
 func (s *Server) shutdown(o engine.ShutdownOptions) error {
 	if s.stopping.Load() {
 		return nil
@@ -179,10 +182,10 @@ func (s *Server) shutdown(o engine.ShutdownOptions) error {
 		s.log.Warning("User requested shutdown...")
 		s.tellSupervisor("STOPPING=1\n")
 	}
-	s.resignCluster()
 	if s.eng.AwaitReplicas(o) {
 		return nil
 	}
+	s.resignCluster()
 	if err := s.eng.FinishData(o, func() {
 		s.tellSupervisor("STATUS=Saving the final RDB snapshot\n")
 	}); err != nil {

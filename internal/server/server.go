@@ -135,7 +135,7 @@ func (s *Server) turns(l *loop) error {
 	defer crash.Guard("event loop")()
 	err := l.run()
 	if err != nil && !s.stopping.Load() {
-		_ = s.Shutdown(engine.ShutdownOptions{Force: true}) // it logs its errors
+		_ = s.Shutdown(engine.ShutdownOptions{Force: true, Now: true}) // it logs its errors
 	}
 	s.stop()
 	return err

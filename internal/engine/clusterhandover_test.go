@@ -1,0 +1,138 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/cluster/topology"
+	"godwit/internal/config"
+	"godwit/internal/engine"
+)
+
+// stopping makes a member with a replica that has everything. ended tells whether its server has
+// ended.
+func stopping(t *testing.T, edit func(c *config.Config)) (m *member, replica *engine.Client,
+	ended *bool) {
+	m, replica = confirming(t, edit)
+	m.ack(replica)
+	return m, replica, m.stops()
+}
+
+func (m *member) stops() (ended *bool) {
+	ended = new(bool)
+	m.e.Shutdown = func(o engine.ShutdownOptions) error {
+		*ended = *ended || !m.e.AwaitReplicas(o)
+		return nil
+	}
+	return ended
+}
+
+// revoke takes the shard from its master.
+func (m *member) revoke() {
+	m.apply(topology.Vacate{Shard: m.shard().ID, Term: m.shard().Term})
+	m.install()
+	m.turn()
+}
+
+// TestHandOver has a master hand its shard over before it ends. Writes wait, and are redirected.
+func TestHandOver(t *testing.T) {
+	m, _, ended := stopping(t, nil)
+	popper, asked := m.client(), m.client()
+	m.do(popper, "blpop l 0")
+	m.do(asked, "shutdown")
+	require.Len(t, m.handed, 1)
+	m.handed[0]("")
+	require.Equal(t, "(postponed)", m.do(m.c, "set a 1"))
+	m.pass(200)
+	require.False(t, *ended)
+	m.failOver()
+	require.Empty(t, m.replies(asked))
+	require.False(t, asked.CloseAfterReply)
+	require.Contains(t, m.replies(popper), "-MOVED")
+	m.pass(100)
+	require.False(t, *ended, "who was held back is redirected first")
+	require.False(t, m.c.Postponed())
+	require.Contains(t, m.do(m.c, "set a 1"), "-MOVED")
+	m.pass(100)
+	require.True(t, *ended)
+	require.Zero(t, m.kept)
+}
+
+// TestHandOverInVain has nobody take over, for all sorts of reasons. The server ends all the same.
+func TestHandOverInVain(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit  func(c *config.Config)
+		words string
+		alone bool
+		asks  bool
+		play  func(m *member) // it has not ended before, and has after that
+	}{
+		"nobody follows": {alone: true},
+		"at once":        {words: "now"},
+		"no time":        {edit: func(c *config.Config) { c.ShutdownTimeout = 0 }},
+		"not wanted":     {edit: func(c *config.Config) { c.Cluster.HandOver = false }},
+		"refused": {asks: true, play: func(m *member) {
+			for range 13 {
+				m.handed[len(m.handed)-1]("ERR No")
+				m.pass(100)
+			}
+		}},
+		"no answer":   {asks: true, play: func(m *member) { m.pass(5000) }},
+		"no majority": {asks: true, play: func(m *member) { m.deaf = true; m.pass(200) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMember(t, 2, c.edit)
+			ended := m.stops()
+			if !c.alone {
+				m, _, ended = stopping(t, c.edit)
+			}
+			m.do(m.c, "shutdown "+c.words)
+			require.Equal(t, c.asks, len(m.handed) > 0)
+			if c.play != nil {
+				require.False(t, *ended)
+				c.play(m)
+			}
+			require.True(t, *ended)
+		})
+	}
+}
+
+// TestHandOverLost has the replica go away, before the shard is revoked and after that.
+func TestHandOverLost(t *testing.T) {
+	m, replica, ended := stopping(t, nil)
+	m.do(m.c, "shutdown")
+	m.e.Kill(replica)
+	m.turn()
+	m.pass(100)
+	require.True(t, *ended)
+
+	m, replica, ended = stopping(t, nil)
+	m.do(m.c, "shutdown")
+	m.revoke()
+	m.e.Kill(replica)
+	m.turn()
+	m.pass(1000)
+	require.False(t, *ended, "it may be about to be the master")
+	m.pass(500)
+	require.True(t, *ended)
+}
+
+// TestHandOverAborted has the server go on.
+func TestHandOverAborted(t *testing.T) {
+	m, _, ended := stopping(t, nil)
+	asked := m.client()
+	m.do(asked, "shutdown")
+	m.revoke()
+	require.Equal(t, "(postponed)", m.do(m.c, "set a 1"))
+	require.Equal(t, "+OK", m.do(m.client(), "shutdown abort"))
+	require.Contains(t, m.replies(asked), "-ERR Errors trying to SHUTDOWN")
+	require.Equal(t, 1, m.kept)
+	m.apply(topology.Promote{Shard: m.shard().ID, Term: m.shard().Term, Node: nodeID(0)})
+	m.install()
+	m.turn()
+	require.False(t, m.c.Postponed())
+	require.Equal(t, "(held)", m.do(m.c, "set a 1"), "until the replica has it")
+	m.pass(11_000)
+	require.False(t, *ended)
+}
