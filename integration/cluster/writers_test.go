@@ -102,6 +102,18 @@ func (w *writers) firstAfter(t time.Time) (a answer, found bool) {
 	return a, found
 }
 
+// longest returns the longest time in which no write was acknowledged, from a moment on.
+func (w *writers) longest(from time.Time) (gap time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.answers {
+		if a.err == nil && a.got.After(from) {
+			gap, from = max(gap, a.got.Sub(from)), a.got
+		}
+	}
+	return gap.Round(time.Millisecond)
+}
+
 // more waits until more writes have been acknowledged.
 func (w *writers) more(t *testing.T, n int) {
 	t.Helper()

@@ -19,7 +19,7 @@ var notOurs = []struct{ name, why string }{
 	{"ar*", "arrays are not ours: ARSET, ARGET and their like"},
 	{"cluster*", "cluster is not there yet"},
 	{"shutdown SAFE", "cluster is not there yet"},
-	{"shutdown FAILOVER", "cluster is not there yet"},
+	{"shutdown FAILOVER", "a master hands its slots over unasked"},
 }
 
 // isNotOurs reports whether notOurs has the name.
