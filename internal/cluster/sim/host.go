@@ -242,6 +242,9 @@ func (h *host) act(do func()) {
 		h.node.SetLocal(h.local)
 	}
 	do()
+	if h.node == nil { // it was told to stop, and has at once
+		return
+	}
 	if h.leads = h.node.Leads(); h.leads && !led {
 		h.w.stats.Elections++
 		h.w.note("%v leads", h)
