@@ -14,7 +14,6 @@ import (
 // that was imported but never owned stay (topology.Shard.Kept).
 type strayKeys struct {
 	foreign slot.Set // slots whose keys must go
-	others  slot.Set // slots that other shards own
 	next    int      // slots before it are done with; slot.Count: all are
 	begun   bool     // foreign is known
 	keys    int      // deleted so far
@@ -24,8 +23,9 @@ type strayKeys struct {
 func (s *strayKeys) pending() bool { return s.begun && s.next < slot.Count }
 
 // findStrays is called with each new topology and the slots that this node's shard has lost by it.
-// A node that begins to lead looks at all slots. Slots that nobody owns keep their keys until
-// another shard gets them.
+// A node that begins to lead looks at all slots. Keys of slots that nobody owned stay when another
+// shard gets these: tools that repair a cluster give such a slot to the node that has most of its
+// keys, and then move the others' keys to it.
 func (e *Engine) findStrays(lost *slot.Set) {
 	s, v := &e.strays, &e.cluster
 	if !v.leads() {
@@ -40,9 +40,6 @@ func (e *Engine) findStrays(lost *slot.Set) {
 	}
 	foreign := s.foreign
 	foreign.Union(lost)
-	gained := others
-	gained.Subtract(&s.others)
-	foreign.Union(&gained)
 	if !s.begun {
 		foreign = others
 	}
@@ -61,7 +58,6 @@ func (e *Engine) findStrays(lost *slot.Set) {
 	if !s.begun || foreign != s.foreign {
 		*s = strayKeys{foreign: foreign, begun: true}
 	}
-	s.others = others
 }
 
 // hideSlots hides the keys that are in no slot of this node's shard: those that a migration brings,
