@@ -68,8 +68,12 @@ func (l *clusterLocal) migrations(t testing.TB, how string) {
 	}
 	for _, m := range l.state.Migrations {
 		if !m.Over() {
-			l.apply(t, topology.Advance{ID: m.ID, Phase: topology.Closed},
-				topology.Advance{ID: m.ID, Phase: topology.Done})
+			for _, a := range []topology.Action{topology.Receive{ID: m.ID},
+				topology.Advance{ID: m.ID, Phase: topology.Closed},
+				topology.Advance{ID: m.ID, Phase: topology.Done}} {
+				op := topology.Op{By: m.Target, Do: a}
+				require.Empty(t, l.state.Apply(l.state.Index+1, op))
+			}
 		}
 	}
 }

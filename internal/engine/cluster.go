@@ -122,6 +122,9 @@ type clusterView struct {
 	plain slot.Set
 	// closing says that some slots of the shard are about to move.
 	closing bool
+	// halfOwn holds the slots of the shard that must not be served yet, because half an import is
+	// in them.
+	halfOwn slot.Set
 }
 
 // sentinel is what this node has told its subscribers, and since when it knows what it answers.
@@ -194,4 +197,5 @@ func (v *clusterView) compute(s *topology.State, self topology.NodeID) {
 		v.role = topology.Master
 	}
 	v.closing = !v.shard.Closing.Empty()
+	v.halfOwn = v.shard.Half.Common(&v.shard.Slots)
 }

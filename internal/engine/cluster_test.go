@@ -137,7 +137,7 @@ func (m *member) settle() {
 		p := m.proposed[0]
 		m.proposed = m.proposed[1:]
 		m.log = m.log.Clone()
-		refusal := m.log.Apply(m.log.Index+1, topology.Op{Do: p.op.Do})
+		refusal := m.log.Apply(m.log.Index+1, topology.Op{By: nodeID(0), Do: p.op.Do})
 		m.install()
 		p.done(refusal)
 	}

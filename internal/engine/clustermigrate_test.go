@@ -42,6 +42,13 @@ func (m *member) begin(i int) (attempts *[]*engine.ImportAttempt) {
 		From: topology.ShardID(nodeID(301)), To: m.shard().ID})
 	m.install()
 	m.pass(300)
+	for _, p := range m.proposed {
+		if _, ok := p.op.Do.(topology.Receive); ok {
+			m.settle()
+			m.pass(300)
+			break
+		}
+	}
 	return attempts
 }
 
@@ -206,6 +213,39 @@ func TestMarksWaitForReplicas(t *testing.T) {
 	m.come(c, "{a}1")
 	m.e.Exec(c, raw([]string{"CLUSTER", "SYNCSLOTS", "MARK", "7"}))
 	require.Contains(t, string(c.W.Buf), "ACK")
+}
+
+// TestOnlyTheDestinationSaysDone has somebody who may read all keys act as the destination. The
+// source hands over nothing that the destination itself has not asked the log for, and does not end
+// the migration as long as that deletes what it had.
+func TestOnlyTheDestinationSaysDone(t *testing.T) {
+	m := newMember(t, 1, nil)
+	m.other(movingSlot)
+	own := movingSlot + 1
+	begin := topology.Begin{ID: string(nodeID(77)), Slots: slotSet(own), Created: 1,
+		From: m.shard().ID, To: topology.ShardID(nodeID(301))}
+	m.change(begin)
+	m.pass(60_000)
+	require.Empty(t, m.proposed, "the destination may still clear")
+	m.applyBy(1, topology.Receive{ID: begin.ID})
+	c := m.client()
+	require.Equal(t, "+OK", m.do(c, fmt.Sprintf("cluster syncslots begin %s %s %s", m.log.Cluster,
+		begin.ID, nodeID(1))))
+	m.change(topology.Advance{ID: begin.ID, Phase: topology.Closed})
+	m.e.Exec(c, raw([]string{"CLUSTER", "SYNCSLOTS", "ENDED", "0"}))
+	for _, p := range m.proposed {
+		require.NotEqual(t, topology.Done, p.op.Do.(topology.Advance).Phase)
+	}
+	done := topology.Op{By: nodeID(0), Do: topology.Advance{ID: begin.ID, Phase: topology.Done}}
+	require.Contains(t, m.log.Clone().Apply(m.log.Index+1, done), "Only the destination")
+}
+
+// applyBy installs what another node wants.
+func (m *member) applyBy(i int, a topology.Action) {
+	m.Helper()
+	m.log = m.log.Clone()
+	require.Empty(m, m.log.Apply(m.log.Index+1, topology.Op{By: nodeID(i), Do: a}))
+	m.install()
 }
 
 // failed reports whether the member wants a migration to fail since replicas do not confirm.

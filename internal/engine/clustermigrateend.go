@@ -10,12 +10,17 @@ import (
 // phaseRetryMs is the time between two attempts to have the log say something of a migration.
 const phaseRetryMs = 100
 
-// askPhase has the log say that a migration is in another phase. As long as it does not, and the
-// migration has not ended, the request is repeated. A later request takes the place of one before.
+// askPhase has the log say that a migration is in another phase.
 func (e *Engine) askPhase(m *topology.Migration, phase topology.Phase, why string) {
+	e.ask(m, topology.Advance{ID: m.ID, Phase: phase, Message: why, At: e.now})
+}
+
+// ask has the log say something of a migration. As long as it does not, and the migration has not
+// ended, the request is repeated. A later request takes the place of one before.
+func (e *Engine) ask(m *topology.Migration, do topology.Action) {
 	g := &e.migrations
-	g.asks = slices.DeleteFunc(g.asks, func(a *phaseAsk) bool { return a.ID == m.ID })
-	a := &phaseAsk{Advance: topology.Advance{ID: m.ID, Phase: phase, Message: why, At: e.now}}
+	g.asks = slices.DeleteFunc(g.asks, func(a *phaseAsk) bool { return a.id == m.ID })
+	a := &phaseAsk{id: m.ID, do: do}
 	g.asks = append(g.asks, a)
 	e.propose(a)
 }
@@ -26,10 +31,10 @@ func (e *Engine) propose(a *phaseAsk) {
 		return
 	}
 	a.asking = true
-	e.Cluster.Propose(topology.Op{Do: a.Advance}, func(refusal string) {
+	e.Cluster.Propose(topology.Op{Do: a.do}, func(refusal string) {
 		a.asking, a.retryAt = false, e.Steady()+phaseRetryMs
 		if refusal != "" {
-			e.Log.Verbose("Migration %.40s does not become %s: %s", a.ID, a.Phase, refusal)
+			e.Log.Verbose("Migration %.40s: the log refuses %+v: %s", a.id, a.do, refusal)
 		}
 	})
 }
@@ -38,14 +43,22 @@ func (e *Engine) propose(a *phaseAsk) {
 func (e *Engine) repeatAsks() {
 	g := &e.migrations
 	g.asks = slices.DeleteFunc(g.asks, func(a *phaseAsk) bool {
-		m := e.cluster.state.Migration(a.ID)
-		return m == nil || m.Over() || m.Phase == a.Phase
+		m := e.cluster.state.Migration(a.id)
+		return m == nil || m.Over() || a.done(m)
 	})
 	for _, a := range slices.Clone(g.asks) {
 		if !a.asking && e.Steady() >= a.retryAt {
 			e.propose(a)
 		}
 	}
+}
+
+// done reports whether the log says of the migration what it was asked for.
+func (a *phaseAsk) done(m *topology.Migration) bool {
+	if do, ok := a.do.(topology.Advance); ok {
+		return m.Phase == do.Phase
+	}
+	return m.Ready
 }
 
 // failExport ends a migration on its source. Clients go on when the log says so.

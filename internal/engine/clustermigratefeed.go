@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"godwit/internal/cluster/topology"
 	"godwit/internal/resp"
 )
 
@@ -131,6 +132,7 @@ func (e *Engine) ackEnd(m *slotImport) {
 	m.ends, m.step = false, importHas
 	e.Log.Notice("Migration %.40s: this node has all of slots %s", m.ID, m.slots.String())
 	m.say("ENDED", m.end)
+	e.askPhase(m.Migration, topology.Done, "")
 }
 
 // replicaWaitMs bounds for how many ms the clients of slots wait for replicas of the destination

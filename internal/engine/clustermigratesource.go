@@ -83,6 +83,9 @@ func (e *Engine) followExports() {
 	g.exports = slices.DeleteFunc(g.exports, func(x *export) bool {
 		m := v.state.Migration(x.ID)
 		if m != nil && !m.Over() {
+			if m.Ready && !x.Ready {
+				x.ackedAt = e.Steady()
+			}
 			x.Migration = m
 			return false
 		}
@@ -265,8 +268,9 @@ func (e *Engine) drainExport(x *export) {
 	e.pushed(x.client) // the batch ends soon
 }
 
-// SlotsComplete notes that the destination has all of a migration. It reports whether the client is
-// that of a destination.
+// SlotsComplete notes that the destination says that it has all of a migration. It reports whether
+// the client is that of a destination. The destination itself has the log say Done: it may be
+// somebody else who says so here.
 func (e *Engine) SlotsComplete(c *Client, offset int64) bool {
 	for _, x := range e.migrations.exports {
 		if x.client != c {
@@ -275,7 +279,6 @@ func (e *Engine) SlotsComplete(c *Client, offset int64) bool {
 		if x.step == exportDrains && offset == x.end {
 			x.acked, x.ackedAt = max(x.acked, offset), e.Steady()
 			x.step = exportGrants
-			e.askPhase(x.Migration, topology.Done, "")
 		}
 		return true
 	}
@@ -291,7 +294,8 @@ func (e *Engine) exportCron() {
 		case x.closedAt != 0 && e.Steady()-x.closedAt > e.Cfg.Cluster.WritePause:
 			e.failExport(x, fmt.Sprintf("clients have waited for %d ms "+
 				"(cluster-slot-migration-write-pause-timeout)", e.Steady()-x.closedAt))
-		case x.step == exportWaits && x.client == nil && silent > e.connectLimit(),
+		// Until the destination is ready, which may take long, the log knows whether it lives.
+		case x.step == exportWaits && x.Ready && x.client == nil && silent > e.connectLimit(),
 			x.step >= exportStreams && silent > e.Cfg.ReplTimeout*1000:
 			e.failExport(x, fmt.Sprintf("the destination has not been heard for %d s",
 				silent/1000))

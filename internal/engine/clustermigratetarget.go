@@ -15,8 +15,8 @@ import (
 )
 
 // followImports makes this node do for migrations what the topology says of them as their
-// destination. It returns the slots whose keys are of no use any more, if another shard owns them.
-func (e *Engine) followImports() (ended slot.Set) {
+// destination.
+func (e *Engine) followImports() {
 	g, v := &e.migrations, &e.cluster
 	g.imports = slices.DeleteFunc(g.imports, func(m *slotImport) bool {
 		now := v.state.Migration(m.ID)
@@ -24,9 +24,7 @@ func (e *Engine) followImports() (ended slot.Set) {
 			m.Migration = now
 			return false
 		}
-		if e.endImport(m, now); m.came && !e.dropCome(m, now) {
-			ended.Union(&m.slots)
-		}
+		e.endImport(m, now)
 		return true
 	})
 	for _, m := range v.state.Migrations {
@@ -44,18 +42,6 @@ func (e *Engine) followImports() (ended slot.Set) {
 			e.failImport(im, "the destination follows a shard of another cluster")
 		}
 	}
-	return ended
-}
-
-// dropCome deletes what has come by a migration that has ended without moving the slots, whoever
-// owns them: nobody has seen it yet, and it is no copy. It reports false if that must be done
-// later, or if the slots have moved.
-func (e *Engine) dropCome(m *slotImport, now *topology.Migration) bool {
-	if now == nil || now.Phase == topology.Done || !e.mayDrop() {
-		return false
-	}
-	e.dropSlots(&m.slots)
-	return true
 }
 
 // endImport follows the end of a migration on its destination.
@@ -75,15 +61,18 @@ func (e *Engine) importCron() {
 		if m.clearing() {
 			e.clearImport(m)
 		}
+		if m.step == importAsks && m.Ready {
+			m.step = importConnects
+		}
 		if m.step == importConnects && m.attempt == nil && e.Steady() >= m.retryAt {
 			e.connectImport(m)
 		}
 	}
 }
 
-// clearImport goes on when this node has no keys in the slots of a migration. What it has may be
-// left of an earlier time, and is being deleted: at once, if nobody wants to hear of each key. The
-// source does not wait for long.
+// clearImport goes on when this node has no keys in the slots of a migration, and the log is to say
+// that. What it has may be left of an earlier time, and is being deleted: at once, if nobody wants
+// to hear of each key.
 func (e *Engine) clearImport(m *slotImport) {
 	if e.strays.pending() && e.mayDrop() && !e.hearsOfKeys() {
 		strays := m.slots.Common(&e.strays.foreign)
@@ -92,8 +81,9 @@ func (e *Engine) clearImport(m *slotImport) {
 	i := e.firstKeptSlot(&m.slots)
 	switch {
 	case i < 0:
-		m.step = importConnects
+		m.step = importAsks
 		e.findStrays(&slot.Set{}) // it must not delete what comes
+		e.ask(m.Migration, topology.Receive{ID: m.ID})
 	case !e.strays.pending():
 		e.failImport(m, fmt.Sprintf("the destination has keys of its own in slot %d. They must be "+
 			"deleted first (CLUSTER FLUSHSLOT)", i))
@@ -170,7 +160,6 @@ func (a *ImportAttempt) Attach(conn Conn) *Client {
 	e, m := a.e, a.m
 	c := e.addSource(conn, OriginImport, 0)
 	m.attempt, m.client, m.step, m.heardAt = nil, c, importApplies, e.Steady()
-	m.came = true
 	e.Log.Notice("Migration %.40s: receiving slots %s", m.ID, m.slots.String())
 	return c
 }
@@ -286,6 +275,9 @@ func (e *Engine) SlotMoves(i int) bool {
 
 // migrationCron is called several times a second.
 func (e *Engine) migrationCron() {
+	if v := &e.cluster; v.shard != nil && !v.shard.Half.Empty() {
+		e.dropHalf()
+	}
 	g := &e.migrations
 	if len(g.exports)+len(g.imports)+len(g.asks) == 0 {
 		return

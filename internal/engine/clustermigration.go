@@ -15,6 +15,7 @@ import (
 //
 //	source                                  destination
 //	                                        deletes what it has in the slots, hides them
+//	                                        the log: Receive
 //	                                    ←─  CLUSTER SYNCSLOTS BEGIN …
 //	+OK                                 ─→
 //	SELECT 0, SET …, RPUSH …            ─→  snapshot of the slots, as commands
@@ -23,13 +24,18 @@ import (
 //	the log: Closed. Clients of the slots wait here from now on
 //	END n                               ─→
 //	                                    ←─  CLUSTER SYNCSLOTS ENDED n: all is there, also on the
-//	the log: Done                           replicas that min-replicas-to-ack asks for
+//	                                        replicas that min-replicas-to-ack asks for
+//	                                        the log: Done
 //	sends clients on, deletes the slots     shows the slots and serves them
 //
 // The destination runs the commands as its own writes: its replicas and its log get them. It hides
 // the slots, and so do its replicas, until the log says Done. Whatever goes wrong before, either of
 // the two has the log say Failed. Then the source serves the slots as before, and the destination
 // deletes what it has of them.
+//
+// What changes the owner is in the log, whose entries say which node wants them. So a user who may
+// read all keys, and does as if he were the destination, reads them and disturbs, but nothing
+// moves.
 //
 // Nothing that a client of the source has changed in the slots can be lost: what came before Closed
 // is in front of END, and what comes later waits. END is not acknowledged by a destination that
@@ -69,7 +75,7 @@ const (
 	exportStreams                     // so are the changes since
 	exportCloses                      // the log is to say Closed
 	exportDrains                      // END is on its way
-	exportGrants                      // the log is to say Done
+	exportGrants                      // the destination is to have the log say Done
 	exportEnds                        // it is to say Failed
 )
 
@@ -90,7 +96,6 @@ type slotImport struct {
 	retryAt int64 // steady ms
 	began   int64 // steady ms; 0: not yet
 	heardAt int64 // steady ms
-	came    bool  // keys may have come
 
 	marked bool       // the snapshot and a mark behind it have come
 	marks  []seenMark // that are not acknowledged yet: the next, and the last
@@ -131,15 +136,16 @@ type importStep uint8
 
 const (
 	importClears   importStep = iota // it deletes what it has in the slots
+	importAsks                       // the log is to say that there is nothing left
 	importConnects                   // to the source
 	importApplies                    // what the source sends
-	importHas                        // all, and has said so
+	importHas                        // all, and the log is to say Done
 	importEnds                       // the log is to say Failed
 )
 
 // String returns the step in a word.
 func (s importStep) String() string {
-	return [...]string{"clearing", "connecting", "applying", "complete", "failing"}[s]
+	return [...]string{"clearing", "preparing", "connecting", "applying", "complete", "failing"}[s]
 }
 
 // migrations is what this node does for migrations of slots.
@@ -154,7 +160,8 @@ type migrations struct {
 
 // phaseAsk is what the log is to say of a migration.
 type phaseAsk struct {
-	topology.Advance
+	id      string
+	do      topology.Action // Receive or Advance
 	asking  bool
 	retryAt int64 // steady ms
 }

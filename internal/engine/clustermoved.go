@@ -67,6 +67,7 @@ func (e *Engine) stateChanged() (down bool) {
 	}
 	c.plain = c.shard.Slots
 	c.plain.Subtract(&c.shard.Closing)
+	c.plain.Subtract(&c.halfOwn)
 	for i := range c.state.Marks {
 		c.plain.Remove(i)
 	}

@@ -67,6 +67,8 @@ func (e *Engine) hideSlots() {
 	hidden := e.migrations.importing()
 	switch {
 	case v.shard == nil:
+		e.KS.Hide(&hidden)
+		return
 	case !v.leads():
 		for _, sh := range v.state.Shards {
 			if sh != v.shard {
@@ -82,6 +84,7 @@ func (e *Engine) hideSlots() {
 	case s.pending():
 		hidden.Union(&s.foreign)
 	}
+	hidden.Union(&v.shard.Half)
 	e.KS.Hide(&hidden)
 }
 

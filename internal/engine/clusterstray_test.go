@@ -3,12 +3,14 @@ package engine_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/cluster/topology"
 	"godwit/internal/propagation"
 	"godwit/internal/propagation/propagationtest"
+	"godwit/internal/slot"
 )
 
 // TestHalfImportsGo ends migrations on their way in each way, and has the slot go to the source,
@@ -40,6 +42,51 @@ func TestHalfImportsGo(t *testing.T) {
 			}
 			require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot), "%+v", actions)
 		}
+	}
+}
+
+// TestHalfImportsWait ends a migration while its destination may not delete what has come, has it
+// change its master or not, and gives it the slot. What had come is hidden, and gone before the
+// slot is served.
+func TestHalfImportsWait(t *testing.T) {
+	for name, change := range map[string]func(m *member) (back func()){
+		"paused": func(m *member) func() {
+			require.Equal(t, "+OK", m.do(m.c, "client pause 100000 write"))
+			return func() { require.Equal(t, "+OK", m.do(m.c, "client unpause")) }
+		},
+		"without a lease": func(m *member) func() {
+			m.hold(-time.Second)
+			return func() { m.hold(time.Hour) }
+		},
+		"vacated": func(m *member) func() {
+			m.change(topology.Vacate{Shard: m.shard().ID, Term: m.shard().Term})
+			return func() {
+				m.change(topology.Promote{Shard: m.shard().ID, Term: m.shard().Term,
+					Node: nodeID(0)})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, c := importing(t, nil)
+			m.come(c, "{a}1")
+			back := change(m)
+			m.change(topology.DelSlots{Node: nodeID(1), Slots: slotSet(movingSlot)})
+			m.pass(1000)
+			require.Equal(t, 1, m.e.KS.DB(0).SlotLen(movingSlot))
+			require.Equal(t, ":0", m.do(m.c, "dbsize"))
+			if m.shard().Master != "" {
+				m.change(topology.AddSlots{Node: nodeID(0), Slots: slotSet(movingSlot)})
+				require.NotContains(t, m.do(m.client(), "get {a}1"), "1", "half a copy")
+			}
+			back()
+			m.pass(1000)
+			require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
+			m.settle()
+			if m.shard().Slots.Has(movingSlot) {
+				require.Equal(t, "$-1", m.do(m.client(), "get {a}1"))
+			}
+			require.Equal(t, slot.Set{}, m.shard().Half)
+		})
 	}
 }
 

@@ -153,6 +153,7 @@
 //	clusterrole.go      the role of a node in its shard
 //	clusterfollow.go    copying a shard of another cluster
 //	clusterstray.go     keys of slots that other shards own
+//	clusterhalf.go      keys of migrations that came to nothing
 //	clustermigratesource.go  a migration on its source
 //	clustermigratetarget.go  a migration on its destination
 //	clusterinstall.go   a new topology, and what follows from it

@@ -114,6 +114,7 @@ type Engine struct {
 	inSync     inSync
 	shard      shardRole
 	strays     strayKeys
+	half       halfImports
 	migrations migrations
 	// importError is what a command of the source of a migration has failed with.
 	importError string

@@ -166,10 +166,17 @@ func (s *server) take(from topology.NodeID, p pull, c chunk) {
 // migrate does a master's part of the migrations of its shard.
 func (s *server) migrate(sh *topology.Shard) {
 	h := s.h
+	half, coming := sh.Half, s.state.Coming(sh.ID)
+	if half.Subtract(&coming); !half.Empty() && h.w.chance(0.1) {
+		s.h.propose(topology.Op{Do: topology.Dropped{Shard: sh.ID, Term: sh.Term, Slots: half,
+			Seen: s.state.Index}}, func(string) {})
+	}
 	for _, m := range s.state.Migrations {
 		switch {
 		case sh.Boot != h.boot: // it may lack what its replicas have
-		case m.Phase == topology.Copying && m.Source == h.id && h.w.chance(0.1):
+		case m.Phase == topology.Copying && m.Target == h.id && !m.Ready:
+			s.h.propose(topology.Op{Do: topology.Receive{ID: m.ID}}, func(string) {})
+		case m.Phase == topology.Copying && m.Source == h.id && m.Ready && h.w.chance(0.1):
 			s.advance(m.ID, topology.Closed)
 		case m.Phase == topology.Closed && m.Source == h.id && sh.Term == m.SourceTerm:
 			if s.closed[m.ID] == 0 {

@@ -201,7 +201,7 @@ func (s *server) able(r int) bool {
 	}
 	sh := s.shard()
 	return sh != nil && sh.Slots.Has(r*rangeSize) && !sh.Closing.Has(r*rangeSize) &&
-		s.h.clock() < s.h.lease
+		!sh.Half.Has(r*rangeSize) && s.h.clock() < s.h.lease
 }
 
 // write is a client's write. It returns false if it was refused.

@@ -186,9 +186,26 @@ type BeginAll struct {
 	List []Begin `json:"list"`
 }
 
+// Receive says that the destination of a migration, which asks for it, has no keys in the slots.
+// From now on keys come, and the shard hides them (Shard.Half). If it was said before, nothing is
+// changed.
+type Receive struct {
+	ID string `json:"id"`
+}
+
+// Dropped says that a master has deleted what migrations had brought that came to nothing. It is
+// refused when the keys of another one may have come since the master looked.
+type Dropped struct {
+	Shard ShardID  `json:"shard"`
+	Term  uint64   `json:"term"`
+	Slots slot.Set `json:"slots"`
+	Seen  uint64   `json:"seen"` // State.Index that the master goes by
+}
+
 // Advance brings a migration to its next phase: Copying to Closed (a revocation: the slots close),
 // Closed to Done (a grant: the destination owns them), and either to Failed or Cancelled (the
-// source serves the slots as before). If it has that phase, nothing is changed.
+// source serves the slots as before). Only the destination may ask for Done: it alone knows that it
+// has all keys. If the migration has that phase, nothing is changed.
 type Advance struct {
 	ID      string `json:"id"`
 	Phase   Phase  `json:"phase"`

@@ -94,12 +94,18 @@ func (m *Migration) Over() bool { return m.Phase != Copying && m.Phase != Closed
 
 // Migration returns the migration with the id, nil if there is none.
 func (s *State) Migration(id string) *Migration {
-	for _, m := range s.Migrations {
+	_, m := s.migration(id)
+	return m
+}
+
+// migration returns the migration with the id and its place in the list, nil if there is none.
+func (s *State) migration(id string) (int, *Migration) {
+	for i, m := range s.Migrations {
 		if m.ID == id {
-			return m
+			return i, m
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // SlotMigrates returns the refusal of CLUSTER SETSLOT for a slot that a migration moves: into the
@@ -129,24 +135,68 @@ func MigrationOver(refusal string) bool {
 	return refusal == errUnknownMigration || strings.HasPrefix(refusal, errMigrationOver)
 }
 
-func (a Advance) apply(e *entry) string {
-	i, m := 0, (*Migration)(nil)
-	for i, m = range e.Migrations {
-		if m.ID == a.ID {
-			break
+func (a Receive) apply(e *entry) string {
+	i, m := e.migration(a.ID)
+	switch {
+	case m == nil:
+		return errUnknownMigration
+	case m.Over():
+		return errMigrationOver + string(m.Phase)
+	case e.by != m.Target:
+		return "ERR Only the destination knows which keys it has"
+	case m.Ready:
+		return ""
+	case m.Phase != Copying:
+		return "ERR The migration is in phase " + string(m.Phase)
+	}
+	e.editMigration(i).Ready = true
+	to := e.editShard(m.To)
+	to.Half.Union(&m.Slots)
+	to.HalfAt = e.index
+	to.Kept.Subtract(&m.Slots)
+	return ""
+}
+
+func (a Dropped) apply(e *entry) string {
+	sh := e.current(a.Shard, a.Term)
+	switch {
+	case sh == nil || e.foreign(sh):
+		return errNoMaster
+	case a.Seen < sh.HalfAt:
+		return "ERR Keys of another migration may have come meanwhile"
+	}
+	slots := a.Slots
+	comes := e.Coming(a.Shard)
+	slots.Subtract(&comes)
+	e.editShard(a.Shard).Half.Subtract(&slots)
+	return ""
+}
+
+// Coming returns the slots that migrations under way bring to a shard.
+func (s *State) Coming(id ShardID) (slots slot.Set) {
+	for _, m := range s.Migrations {
+		if m.To == id && !m.Over() {
+			slots.Union(&m.Slots)
 		}
 	}
+	return slots
+}
+
+func (a Advance) apply(e *entry) string {
+	i, m := e.migration(a.ID)
 	switch {
-	case m == nil || m.ID != a.ID:
+	case m == nil:
 		return errUnknownMigration
 	case m.Phase == a.Phase:
 		return ""
 	case m.Over():
 		return errMigrationOver + string(m.Phase)
-	case a.Phase == Closed && m.Phase == Copying:
+	case a.Phase == Closed && m.Phase == Copying && m.Ready:
 		m = e.editMigration(i)
 		m.Phase, m.Paused = Closed, a.At
 		e.editShard(m.From).Closing.Union(&m.Slots)
+	case a.Phase == Done && e.by != m.Target:
+		return "ERR Only the destination knows that it has all keys"
 	case a.Phase == Done && m.Phase == Closed:
 		e.finish(i, a.At)
 	case a.Phase == Failed || a.Phase == Cancelled:
@@ -166,7 +216,9 @@ func (e *entry) finish(i int, at int64) {
 	from.Slots.Subtract(&m.Slots)
 	from.Closing.Subtract(&m.Slots)
 	e.give(m.To, &m.Slots)
-	e.raise(e.editShard(m.To))
+	to := e.editShard(m.To)
+	to.Half.Subtract(&m.Slots)
+	e.raise(to)
 	for s, mark := range e.Marks {
 		if m.Slots.Has(s) {
 			e.keep(mark)

@@ -118,6 +118,9 @@ func (a SetMark) apply(e *entry) string {
 		return "ERR I'm already the owner of hash slot " + strconv.Itoa(a.Slot)
 	case e.migrating(a.Slot):
 		return SlotMigrates(a.Importing != "")
+	case a.Importing != "" && sh.Half.Has(a.Slot):
+		return "ERR Slot " + strconv.Itoa(a.Slot) + " still has keys of a migration that has " +
+			"failed. They are being deleted. Try again"
 	case e.Nodes[other] == nil:
 		return "ERR I don't know about node " + string(other)
 	case e.mastered(other) == nil:

@@ -29,8 +29,11 @@ func newLog(t *testing.T) *log {
 
 func slots(first, last int) slot.Set { return slot.SetOf(slot.Range{First: first, Last: last}) }
 
-func (l *log) apply(a Action) string {
-	refusal := l.Apply(l.Index+1, Op{By: nodeID(0), Do: a})
+func (l *log) apply(a Action) string { return l.by(0, a) }
+
+// by applies what a node wants.
+func (l *log) by(i int, a Action) string {
+	refusal := l.Apply(l.Index+1, Op{By: nodeID(i), Do: a})
 	require.NoError(l, l.Check())
 	return refusal
 }
@@ -128,6 +131,7 @@ func TestFailover(t *testing.T) {
 	l.ok(SetInSync{Shard: shardID(0), Term: 1, Confirm: 1, Seen: l.Index})
 	l.ok(Begin{ID: id("cc", 1), Slots: slots(0, 1), From: shardID(0), To: shardID(1)})
 	l.ok(Begin{ID: id("cc", 2), Slots: slots(200, 201), From: shardID(2), To: shardID(0)})
+	require.Empty(t, l.by(0, Receive{ID: id("cc", 2)}))
 	l.ok(Advance{ID: id("cc", 2), Phase: Closed})
 	l.ok(Close{shardID(0), 1, slots(5, 5)})
 	l.refused(errNoMaster, Vacate{Shard: shardID(0), Term: 2})
@@ -196,21 +200,58 @@ func TestMigration(t *testing.T) {
 	again := m
 	again.ID = id("cc", 2)
 	l.refused("ERR Slot 2 is being migrated already", again)
-	l.refused("ERR The migration is in phase copying", Advance{ID: m.ID, Phase: Done})
+	l.refused("ERR The migration is in phase copying", Advance{ID: m.ID, Phase: Closed})
+	l.refused("ERR Only the destination knows which keys it has", Receive{m.ID})
+	require.Empty(t, l.by(1, Receive{m.ID}))
+	require.Equal(t, slots(2, 3), l.shard(1).Half)
+	require.Equal(t, "ERR The migration is in phase copying",
+		l.by(1, Advance{ID: m.ID, Phase: Done}))
 	l.ok(Advance{ID: m.ID, Phase: Closed})
 	require.Equal(t, slots(2, 3), l.shard(0).Closing)
 	require.Equal(t, slot.Set{}, l.Loose(shardID(0)))
 	l.ok(Open{shardID(0), slots(2, 3)}) // they are not loose
 	require.Equal(t, slots(2, 3), l.shard(0).Closing)
-	l.ok(Advance{ID: m.ID, Phase: Done, At: 5})
+	done := Advance{ID: m.ID, Phase: Done, At: 5}
+	l.refused("ERR Only the destination knows that it has all keys", done)
+	require.Empty(t, l.by(1, done))
+	require.Equal(t, slot.Set{}, l.shard(1).Half)
 	require.Equal(t, shardID(1), l.Owner(2).ID)
 	l.ok(Advance{ID: m.ID, Phase: Done})
 	l.refused("ERR The migration has ended: done", Advance{ID: m.ID, Phase: Cancelled})
 	again.Slots = slots(0, 0)
 	l.ok(again)
+	require.Empty(t, l.by(1, Receive{again.ID}))
 	l.ok(Advance{ID: again.ID, Phase: Closed})
 	l.ok(DelSlots{Node: nodeID(0), Slots: slots(0, 0)})
 	require.Equal(t, Failed, l.Migration(again.ID).Phase)
+}
+
+// TestHalfImports lets a migration fail. The destination hides the slots until its master says that
+// what had come is deleted, and of a later migration that is not true.
+func TestHalfImports(t *testing.T) {
+	l := newLog(t)
+	m := Begin{ID: id("cc", 1), Slots: slots(2, 3), From: shardID(0), To: shardID(1)}
+	l.ok(m)
+	require.Empty(t, l.by(1, Receive{m.ID}))
+	drop := func() Dropped { return Dropped{shardID(1), 1, slots(2, 3), l.Index} }
+	require.Empty(t, l.by(1, drop()))
+	require.Equal(t, slots(2, 3), l.shard(1).Half) // they still come
+	l.ok(Advance{ID: m.ID, Phase: Failed})
+	require.Equal(t, slots(2, 3), l.shard(1).Half)
+	l.refused(errNoMaster, drop()) // another node
+	require.Contains(t, l.by(1, SetMark{Node: nodeID(1), Slot: 2, Importing: nodeID(0)}),
+		"Try again")
+	late := drop()
+	m.ID = id("cc", 2)
+	l.ok(m)
+	require.Empty(t, l.by(1, Receive{m.ID}))
+	l.ok(DelSlots{Node: nodeID(0), Slots: slots(2, 3)})
+	require.Empty(t, l.by(1, AddSlots{nodeID(1), slots(2, 2)}))
+	require.Contains(t, l.by(1, late), "meanwhile")
+	require.Equal(t, slots(2, 3), l.shard(1).Half)
+	require.Empty(t, l.by(1, drop()))
+	require.Equal(t, slot.Set{}, l.shard(1).Half)
+	require.Empty(t, l.by(1, SetMark{Node: nodeID(1), Slot: 3, Importing: nodeID(0)}))
 }
 
 // TestMigrations starts several at once, or none.
@@ -228,6 +269,7 @@ func TestMigrations(t *testing.T) {
 		Migrating: nodeID(1)})
 	l.refused("ERR Slot import in progress.", SetMark{Node: nodeID(1), Slot: 3,
 		Importing: nodeID(0)})
+	require.Empty(t, l.by(1, Receive{one.ID}))
 	l.ok(Advance{ID: one.ID, Phase: Closed, At: 7})
 	require.EqualValues(t, 7, l.Migration(one.ID).Paused)
 	l.ok(Advance{ID: one.ID, Phase: Cancelled, At: 9})

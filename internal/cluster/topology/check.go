@@ -159,6 +159,10 @@ func (s *State) checkSlots() error {
 			return fmt.Errorf("shard %s: keys of slots %v are kept, but they are its own", id,
 				kept)
 		}
+		if half := sh.Kept.Common(&sh.Half); !half.Empty() || sh.HalfAt > s.Index {
+			return fmt.Errorf("shard %s: keys of slots %v are kept and will go, or they came at "+
+				"%d", id, half, sh.HalfAt)
+		}
 	}
 	return nil
 }
@@ -224,6 +228,10 @@ func (s *State) checkRunning(m *Migration) error {
 	foreign, closed := m.Slots, m.Slots
 	if foreign.Subtract(&from.Slots); !foreign.Empty() || m.Slots.Empty() {
 		return fmt.Errorf("migration %s: slots %v are not the source's", m.ID, foreign)
+	}
+	hidden := m.Slots
+	if hidden.Subtract(&to.Half); m.Ready && !hidden.Empty() || m.Phase == Closed && !m.Ready {
+		return fmt.Errorf("migration %s: slots %v come, and are not hidden", m.ID, hidden)
 	}
 	if closed.Subtract(&from.Closing); m.Phase == Closed && !closed.Empty() {
 		return fmt.Errorf("migration %s: slots %v are not closed", m.ID, closed)

@@ -44,7 +44,7 @@ var actions = []struct {
 	row[SetEpoch]("set-epoch"), row[Bump]("bump"), row[AddSlots]("add-slots"),
 	row[DelSlots]("del-slots"), row[SetMark]("mark"), row[Unmark]("unmark"), row[Close]("close"),
 	row[Move]("move"), row[Open]("open"), row[Begin]("begin"), row[BeginAll]("begin-all"),
-	row[Advance]("advance"),
+	row[Receive]("receive"), row[Dropped]("dropped"), row[Advance]("advance"),
 }
 
 func row[T Action](name string) struct {

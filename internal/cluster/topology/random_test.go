@@ -65,6 +65,16 @@ func (g *generator) op(s *State) Op {
 	if g.rng.IntN(3) == 0 {
 		op.By, op.Req = "", 0
 	}
+	id := ""
+	switch a := op.Do.(type) {
+	case Receive:
+		id = a.ID
+	case Advance:
+		id = a.ID
+	}
+	if m := s.Migration(id); m != nil && s.Nodes[m.Target] != nil && g.rng.IntN(4) > 0 {
+		op.By, op.Req = m.Target, g.req
+	}
 	return op
 }
 
@@ -128,7 +138,10 @@ func (g *generator) shardAction(s *State, n NodeID, sh *Shard) Action {
 }
 
 func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
-	switch g.rng.IntN(10) {
+	switch g.rng.IntN(11) {
+	case 10:
+		return Dropped{sh.ID, sh.Term, g.slots(&Shard{Slots: sh.Half}),
+			s.Index - uint64(g.rng.IntN(2))}
 	case 0:
 		return AddSlots{n, g.slots(nil)}
 	case 1:
@@ -165,6 +178,9 @@ func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
 	}
 	phases := []Phase{Copying, Closed, Done, Failed, Cancelled, Done, Closed}
 	m := s.Migrations[len(s.Migrations)-1-g.rng.IntN(min(3, len(s.Migrations)))]
+	if m.Phase == Copying && !m.Ready && g.rng.IntN(2) == 0 {
+		return Receive{m.ID}
+	}
 	if next := map[Phase]Phase{Copying: Closed, Closed: Done}[m.Phase]; g.rng.IntN(4) > 0 {
 		return Advance{ID: m.ID, Phase: cmp.Or(next, Closed), Message: "m"}
 	}

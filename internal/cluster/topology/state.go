@@ -133,6 +133,12 @@ type Shard struct {
 	// Kept are slots of others whose import key by key was given up. The keys that had come may be
 	// the only ones of their names, so this shard keeps them until it owns the slots.
 	Kept slot.Set `json:"kept"`
+	// Half are slots whose keys a migration brings, or has brought in part before it came to
+	// nothing. The shard shows none of these keys, and serves none of the slots, even if they are
+	// its own by now, until its master has deleted what had come (Dropped). HalfAt is the index of
+	// the last entry that added slots.
+	Half   slot.Set `json:"half"`
+	HalfAt uint64   `json:"half_at,omitempty"`
 }
 
 // Before is what a Shard said before a promotion. It is not changed.
@@ -176,9 +182,12 @@ type Migration struct {
 	SourceTerm uint64 `json:"source_term"`
 	TargetTerm uint64 `json:"target_term"`
 	// Source and Target are the masters of that time.
-	Source  NodeID `json:"source"`
-	Target  NodeID `json:"target"`
-	Phase   Phase  `json:"phase"`
+	Source NodeID `json:"source"`
+	Target NodeID `json:"target"`
+	Phase  Phase  `json:"phase"`
+	// Ready says that the destination had no keys in the slots. What it has of them has come by
+	// the migration (Receive).
+	Ready   bool   `json:"ready,omitempty"`
 	Message string `json:"message,omitempty"` // why it has ended
 	Created int64  `json:"created"`           // unix ms, by the proposer's clock
 	Paused  int64  `json:"paused,omitempty"`  // unix ms when it closed, by the source's clock
