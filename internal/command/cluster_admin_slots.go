@@ -45,10 +45,13 @@ func changeSlots(c *engine.Ctx, del, ranges bool) {
 	me := c.E.Self().ID
 	var do topology.Action = topology.AddSlots{Node: me, Slots: set}
 	switch {
+	case del && claims(c.E, &set, true):
+		c.OK() // ADDSLOTS follows, or SETSLOT
+		return
 	case del:
 		do = topology.DelSlots{Node: me, Slots: set}
-	case importedBy(c.E, &set):
-		do = topology.Move{Slots: set, To: me}
+	case claims(c.E, &set, false):
+		do = topology.Move{Slots: set, To: me, Keep: true}
 	}
 	propose(c, do, func(c *engine.Ctx, refusal string) {
 		if slotRefused(refusal) {
@@ -60,16 +63,19 @@ func changeSlots(c *engine.Ctx, del, ranges bool) {
 	})
 }
 
-// importedBy reports whether this node's shard imports all slots of a set from their owners. It may
-// claim them: redis-cli does so with DELSLOTS and ADDSLOTS when it repairs a move.
-func importedBy(e *engine.Engine, set *slot.Set) bool {
-	all := true
+// claims reports whether all slots of a set have other owners, and keys of them have come to this
+// node's shard one by one, or with left, are here for whatever reason. It may claim them: when
+// redis-cli repairs a move, it sends SETSLOT STABLE, DELSLOTS and ADDSLOTS to the node that has
+// most of a slot's keys, and DELSLOTS and SETSLOT IMPORTING to the others.
+func claims(e *engine.Engine, set *slot.Set, left bool) bool {
+	all, sh := true, e.SelfShard()
 	set.Each(func(i int) bool {
-		m := e.Topology().Marks[i]
-		all = m != nil && m.To == e.SelfShard().ID && e.SlotOwner(i) != nil
+		m, owner := e.Topology().Marks[i], e.SlotOwner(i)
+		all = owner != nil && owner != sh && (sh.Kept.Has(i) || m != nil && m.To == sh.ID ||
+			left && keysIn(e, i) > 0)
 		return all
 	})
-	return all && !set.Empty()
+	return all && !set.Empty() && sh.Master == e.Self().ID
 }
 
 // slotRanges reads slots, or pairs of the first and last of a range, up to the first that cannot be

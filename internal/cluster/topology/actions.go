@@ -163,6 +163,9 @@ type Move struct {
 	// Closed says that the owner has closed the slots itself and found no keys in them. If they are
 	// open again, keys may have come: then they are not closed once more.
 	Closed bool `json:"closed,omitempty"`
+	// Keep says that those who lose the slots keep their keys (Shard.Kept): they are to be moved
+	// one by one.
+	Keep bool `json:"keep,omitempty"`
 }
 
 // Open gives closed slots back to their owner. It may be proposed at any time.

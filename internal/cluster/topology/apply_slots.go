@@ -256,6 +256,9 @@ func (a Move) apply(e *entry) string {
 	for _, id := range e.ShardIDs() {
 		if common := moved.Common(&e.Shards[id].Slots); !common.Empty() {
 			e.take(id, &common)
+			if a.Keep {
+				e.editShard(id).Kept.Union(&common)
+			}
 			raise = true
 		}
 	}

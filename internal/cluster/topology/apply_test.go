@@ -254,6 +254,20 @@ func TestHalfImports(t *testing.T) {
 	require.Empty(t, l.by(1, SetMark{Node: nodeID(1), Slot: 3, Importing: nodeID(0)}))
 }
 
+// TestClaim has a node take a slot from its owner, who keeps the keys until it owns the slot again.
+func TestClaim(t *testing.T) {
+	l := newLog(t)
+	l.ok(Close{shardID(0), 1, slots(5, 5)})
+	l.ok(Move{Slots: slots(5, 5), To: nodeID(1), Keep: true})
+	require.Equal(t, slots(5, 5), l.shard(0).Kept)
+	l.ok(SetMark{Node: nodeID(0), Slot: 5, Importing: nodeID(1)})
+	l.ok(Unmark{nodeID(0), 5})
+	require.Equal(t, slots(5, 5), l.shard(0).Kept)
+	require.Empty(t, l.by(1, Close{shardID(1), 1, slots(5, 5)}))
+	l.ok(Move{Slots: slots(5, 5), To: nodeID(0)})
+	require.Equal(t, slot.Set{}, l.shard(0).Kept)
+}
+
 // TestMigrations starts several at once, or none.
 func TestMigrations(t *testing.T) {
 	l := newLog(t)

@@ -158,9 +158,9 @@ func (g *generator) slotAction(s *State, n NodeID, sh *Shard) Action {
 		return Close{sh.ID, sh.Term, g.slots(sh)}
 	case 5:
 		if !sh.Closing.Empty() {
-			return Move{sh.Closing, n, g.rng.IntN(2) == 0}
+			return Move{sh.Closing, n, g.rng.IntN(2) == 0, g.rng.IntN(2) == 0}
 		}
-		return Move{g.slots(nil), n, g.rng.IntN(8) == 0}
+		return Move{g.slots(nil), n, g.rng.IntN(8) == 0, g.rng.IntN(2) == 0}
 	case 6:
 		return Open{sh.ID, sh.Closing}
 	case 7:
