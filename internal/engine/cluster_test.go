@@ -96,11 +96,24 @@ func newMember(t *testing.T, nodes int, edit func(c *config.Config)) *member {
 	}
 	m := &member{T: t, self: nodeID(0), log: &topology.State{}}
 	m.e = engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 3})
-	m.e.Cluster = m
-	m.e.LinkMaster = func(*engine.LinkAttempt) {}
 	m.e.Enter()
 	t.Cleanup(m.e.Leave)
+	m.attach()
+	m.found(nodes)
+	m.install()
+	m.hold(time.Hour)
+	return m
+}
+
+// attach makes the member the cluster of its engine.
+func (m *member) attach() {
+	m.e.Cluster = m
+	m.e.LinkMaster = func(*engine.LinkAttempt) {}
 	m.c = m.client()
+}
+
+// found writes the log of a cluster of one shard.
+func (m *member) found(nodes int) {
 	about := func(i int) topology.About {
 		return topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7000 + i}}
 	}
@@ -116,9 +129,6 @@ func newMember(t *testing.T, nodes int, edit func(c *config.Config)) *member {
 		all.Add(i)
 	}
 	m.apply(topology.AddSlots{Node: nodeID(0), Slots: all})
-	m.install()
-	m.hold(time.Hour)
-	return m
 }
 
 func (m *member) shard() *topology.Shard { return m.log.ShardOf(nodeID(0)) }

@@ -27,9 +27,9 @@ type shardRole struct {
 	// restored says that the data set was loaded before the node knew its role: history and place
 	// are those of the files.
 	restored bool
-	// resumed says that the node became the shard's master with a data set that was restored: the
-	// history of the files is the one before its own. Right after a start that is perhaps so by its
-	// own copy of the log only.
+	// resumed says that the history of the files is the one before the node's own: it is the master
+	// of the shard whose data it has restored, or the last one. Right after a start that is perhaps
+	// so by its own copy of the log only.
 	resumed bool
 	db      int // that the stream had selected there
 }

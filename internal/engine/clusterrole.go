@@ -12,6 +12,7 @@ func (e *Engine) followShard() {
 	if v.self == nil || v.shard == nil {
 		return
 	}
+	defer e.configureExpire()
 	switch master := v.state.Nodes[v.shard.Master]; {
 	case v.leads() && e.declines():
 		e.Log.Warning("This node cannot take over the shard: its data went for a full " +
@@ -22,6 +23,7 @@ func (e *Engine) followShard() {
 		e.follow(master)
 	case e.repl.master == nil && v.shard.Last == v.self.ID:
 		e.shard.synced = true // even if it is empty: it is all that this node ever had
+		e.leaveRestored()
 		e.beRevoked()
 	case e.repl.master == nil:
 		if last := v.state.Nodes[v.shard.Last]; last != nil {
@@ -43,16 +45,14 @@ func (e *Engine) lead() {
 	if e.shard.leads && e.shard.data == sh.ID && e.shard.term == sh.Term {
 		return
 	}
-	switch {
-	case e.repl.master != nil:
+	if e.repl.master != nil {
 		e.Log.Notice("Failover election won: I'm the new master.")
 		e.Promote(nil)
-	case e.shard.restored:
-		e.shiftReplID()
 	}
+	e.leaveRestored()
 	e.dropPeers()
 	e.shard = shardRole{leads: true, synced: true, data: sh.ID, term: sh.Term,
-		begin: e.Feed.Offset(), resumed: e.shard.restored && e.shard.data == sh.ID, db: e.shard.db}
+		begin: e.Feed.Offset(), resumed: e.shard.resumed && e.shard.data == sh.ID, db: e.shard.db}
 	e.inSync.begin(sh.InSync, e.Feed.Offset(), e.Steady())
 	e.configureConfirm()
 	e.awaitLease()

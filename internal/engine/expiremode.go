@@ -20,6 +20,9 @@ func (e *Engine) configureExpire() {
 
 // keepsKeys reports whether the server must not delete keys of its own accord: neither what is due
 // nor what exceeds maxmemory. That holds while a replica receives data for the place of all keys.
+// It holds for a node of a cluster that nobody calls a master or a replica: of a shard without a
+// master, offsets decide who becomes it, and they must not grow by what no client has written.
 func (e *Engine) keepsKeys() bool {
-	return e.Cfg.ImportMode || e.pause.active || e.loading.aside
+	return e.Cfg.ImportMode || e.pause.active || e.loading.aside ||
+		e.cluster.on && e.repl.master == nil && !e.cluster.leads()
 }

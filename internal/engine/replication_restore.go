@@ -57,9 +57,20 @@ func (e *Engine) restorePoint(p persist.ReplPoint) {
 	e.repl.id2, e.repl.second = p.ID, p.Offset+1
 }
 
+// leaveRestored begins a history of this server's own behind that of its files, if that is the one
+// that it is in. Others may be further in the old one, so no byte that this server sends may count
+// as a part of it. It may go back: see rejoin.
+func (e *Engine) leaveRestored() {
+	if e.shard.restored {
+		e.shiftReplID()
+		e.shard.restored, e.shard.resumed = false, e.shard.data == e.cluster.shard.ID
+	}
+}
+
 // rejoin goes back to the history of the files, before the server becomes a replica. It was the
-// shard's master by all that it knew when it started, and so began a history of its own. As long as
-// nothing is in that, the data set is what it was in the old one, which the new master knows.
+// shard's master by all that it knew when it started, or the last one, and so began a history of
+// its own. As long as nothing is in that, the data set is what it was in the old one, which the new
+// master knows.
 func (e *Engine) rejoin() {
 	e.flushUnit()
 	if e.shard.resumed && e.repl.master == nil && e.Feed.Offset()+1 == e.repl.second &&
