@@ -114,6 +114,15 @@ func TestRejoin(t *testing.T) {
 		}, true},
 		{"a write", false, write, false},
 		{"keys that are due", false, (*member).expire, false},
+		{"what no stream has", false, func(m *member) {
+			m.hold(time.Hour)
+			require.Equal(m, "+OK", m.do(m.c, "debug populate 1"))
+		}, false},
+		{"what no stream has, by a script", false, func(m *member) {
+			m.hold(time.Hour)
+			require.Equal(m, "+OK", m.exec(m.c, "eval", "redis.set_repl(redis.REPL_NONE) "+
+				"return redis.call('set', KEYS[1], '1')", "1", "b"))
+		}, false},
 		{"a replica of its own", false, func(m *member) {
 			m.hold(time.Hour)
 			tool := m.client()

@@ -7,7 +7,9 @@ type persistState struct {
 	store *persist.Store // nil: nothing is kept in files
 	aof   *persist.AOF   // of the store; every write asks
 
-	strayed bool // replicas were sent other changes than the log has: redis.set_repl
+	// strayed says that the data set or its log is not what replicas were sent: redis.set_repl, or
+	// DEBUG.
+	strayed bool
 
 	// emptied says that a master's data set could not be loaded, and the old one had been thrown
 	// away for it. The files still have that.

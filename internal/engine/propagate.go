@@ -27,15 +27,15 @@ func (e *Engine) propagate(db int, argv [][]byte) {
 	case to == propagation.Replicas:
 		e.persist.strayed = true
 	case to&propagation.Replicas == 0 && e.repl.master == nil: // redis.set_repl
-		e.persist.strayed = true
 		e.ForgetFiles()
 	}
 	e.Feed.Send(to, db, argv)
 }
 
 // ForgetFiles is called when the data set changes in a way that replicas are not told of: from then
-// on they are sent no file of before.
+// on they are sent no file of before, and no place in the history says what the data set is.
 func (e *Engine) ForgetFiles() {
+	e.persist.strayed = true
 	if e.persist.store != nil {
 		e.persist.store.ForgetFiles()
 	}

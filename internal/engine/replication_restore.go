@@ -74,7 +74,7 @@ func (e *Engine) leaveRestored() {
 func (e *Engine) rejoin() {
 	e.flushUnit()
 	if e.shard.resumed && e.repl.master == nil && e.Feed.Offset()+1 == e.repl.second &&
-		len(e.repl.replicas.list) == 0 {
+		!e.persist.strayed && len(e.repl.replicas.list) == 0 {
 		e.joinHistory(e.repl.id2, e.Feed.Offset())
 		e.shard.restored = true
 	}
