@@ -58,10 +58,7 @@ func (r *Runtime) receive(from bus.Peer, kind bus.Kind, data []byte) {
 
 // unreached tells the node why there is no link to an address that it has asked for.
 func (r *Runtime) unreached(addr, why string, certain bool) {
-	host, service, err := net.SplitHostPort(addr)
-	port, err2 := strconv.Atoi(service)
-	if err == nil && err2 == nil {
-		at := topology.Address{IP: host, BusPort: port}
+	if at, ok := addressOf(addr); ok {
 		r.do(func(now int64) { r.node.Unreached(now, at, why, certain) })
 	}
 }
@@ -174,6 +171,13 @@ func busAddr(a topology.Address) string {
 		return ""
 	}
 	return net.JoinHostPort(host, strconv.Itoa(a.BusPort))
+}
+
+// addressOf returns the address that busAddr has made a text of. ok is false for "".
+func addressOf(addr string) (at topology.Address, ok bool) {
+	host, service, err := net.SplitHostPort(addr)
+	port, err2 := strconv.Atoi(service)
+	return topology.Address{IP: host, BusPort: port}, err == nil && err2 == nil
 }
 
 // send sends a message: to a peer over its link, to others over the link that they have opened, or

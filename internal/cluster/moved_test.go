@@ -29,7 +29,7 @@ func settled(t testing.TB, list []*member) {
 				return n != nil && n.About.BusPort == other.port
 			})
 			eventually(t, "there is a link", func() bool {
-				return m == other || m.bus.Linked(string(id))
+				return m == other || m.bus.Linked(string(id)) != ""
 			})
 		}
 	}
@@ -73,6 +73,26 @@ func TestMovedAll(t *testing.T) {
 		}
 	}
 	settled(t, list)
+}
+
+// TestMetAgain meets a member that has moved, twice, before there is a majority that could learn
+// where it is. Both are right.
+func TestMetAgain(t *testing.T) {
+	t.Parallel()
+	list := form(t, 5)
+	for _, m := range list {
+		eventually(t, "voters", func() bool { return len(m.Status().Voters) == 5 })
+	}
+	for _, m := range list {
+		m.Close()
+	}
+	list[0].move(t)
+	list[1].move(t)
+	require.Empty(t, list[0].meet(t, list[1]))
+	id := list[1].Status().ID
+	eventually(t, "there is a link", func() bool { return list[0].bus.Linked(string(id)) != "" })
+	require.NotEqual(t, list[1].port, list[0].installed().Nodes[id].About.BusPort)
+	require.Empty(t, list[0].meet(t, list[1]))
 }
 
 // TestAddressOfAnotherLife has a node that was started again leave its cluster and come back. Its

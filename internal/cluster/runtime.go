@@ -140,8 +140,10 @@ func Start(o Options) (*Runtime, error) {
 	var err error
 	r.node, err = core.New(o.Now(), core.Config{About: o.About, Timeout: o.Timeout,
 		SnapshotEvery: o.SnapshotEvery, Storage: fresh, NewID: o.NewID,
-		Linked: func(id topology.NodeID) bool { return r.bus.Linked(string(id)) },
-		Log:    func(text string) { r.log.Notice("%s", text) }})
+		Linked: func(id topology.NodeID) (topology.Address, bool) {
+			return addressOf(r.bus.Linked(string(id)))
+		},
+		Log: func(text string) { r.log.Notice("%s", text) }})
 	if err != nil {
 		r.closeFile()
 		return nil, err

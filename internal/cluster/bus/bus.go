@@ -277,16 +277,16 @@ func (b *Bus) push(p *peer, kind Kind, payload []byte) bool {
 	return b.reply(in, message{kind, payload})
 }
 
-// Linked reports whether the link to a peer is open.
-func (b *Bus) Linked(node string) bool {
+// Linked returns the address (host:port) to which the link to a peer is open, "" if it is not.
+func (b *Bus) Linked(node string) (addr string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.peers[node]
-	if p == nil {
-		return false
+	if p := b.peers[node]; p != nil {
+		if open, _ := p.condition(); open {
+			addr = p.addr
+		}
 	}
-	open, _ := p.condition()
-	return open
+	return addr
 }
 
 // Has reports whether a node has opened a link to this one.

@@ -24,9 +24,9 @@ type Config struct {
 	Storage Storage
 	// NewID returns 40 random hexadecimal digits.
 	NewID func() string
-	// Linked reports whether a link to a member is open, at the address that the state has. nil
-	// stands for no.
-	Linked func(node topology.NodeID) bool
+	// Linked returns the IP and bus port at which a link to a member is open: those that the state
+	// has, or those of Output.Moved. ok is false if there is no link. nil stands for none.
+	Linked func(node topology.NodeID) (at topology.Address, ok bool)
 	// Log receives lines for the log. It may be nil.
 	Log func(text string)
 	// Debug switches off a rule of the protocol. It is for the simulator, which must notice.
@@ -66,7 +66,7 @@ func (c *Config) defaults() {
 		c.SnapshotEvery = 1000
 	}
 	if c.Linked == nil {
-		c.Linked = func(topology.NodeID) bool { return false }
+		c.Linked = func(topology.NodeID) (at topology.Address, ok bool) { return at, false }
 	}
 	if c.Log == nil {
 		c.Log = func(string) {}

@@ -168,7 +168,11 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 		n.out.Moved = append(n.out.Moved, Moved{b.node, m.at})
 		n.met(m, "")
 	case known != nil && known.About.Address != b.about.about.Address:
-		n.met(m, errTwin)
+		if cluster == n.meta.Cluster && n.linkedAt(b.node, m.at) { // it was met there before
+			n.met(m, "")
+		} else {
+			n.met(m, errTwin)
+		}
 	case cluster == n.meta.Cluster && (known != nil || n.applied() > 0 && b.applied > 0):
 		if known != nil && b.applied >= known.Joined {
 			n.met(m, "")
@@ -189,8 +193,15 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 // be runs on a copy of its files.
 func (n *Node) moved(at topology.Address, known *topology.Node, a *about) bool {
 	old := &known.About.Address
+	_, linked := n.cfg.Linked(known.ID)
 	return (*old != a.about.Address || at.IP != old.IP || at.BusPort != old.BusPort) &&
-		a.boot >= known.Boot && !n.cfg.Linked(known.ID)
+		a.boot >= known.Boot && !linked
+}
+
+// linkedAt reports whether the link to a member is open at that address.
+func (n *Node) linkedAt(node topology.NodeID, at topology.Address) bool {
+	a, ok := n.cfg.Linked(node)
+	return ok && a.IP == at.IP && a.BusPort == at.BusPort
 }
 
 // bring decides who joins whose cluster.

@@ -233,7 +233,9 @@ func TestMoved(t *testing.T) {
 	at := topology.Address{IP: "127.0.0.1", BusPort: 17000}
 	other := topology.Address{IP: "127.0.0.1", BusPort: 17001}
 	linked := false
-	n := &Node{cfg: Config{Linked: func(topology.NodeID) bool { return linked }}}
+	n := &Node{cfg: Config{Linked: func(topology.NodeID) (topology.Address, bool) {
+		return at, linked
+	}}}
 	known := &topology.Node{ID: "a", Boot: 3, About: topology.About{Address: at}}
 	says := func(boot uint64, a topology.Address) *about {
 		return &about{node: "a", boot: boot, about: topology.About{Address: a}}
