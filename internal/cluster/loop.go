@@ -28,6 +28,7 @@ func (r *Runtime) run() {
 			if r.node.Waits() {
 				r.porter.refresh() // who has most decides who is the next master
 			}
+			r.checkMoved()
 			r.watch()
 		case m := <-r.inbox:
 			r.take(m)
@@ -147,18 +148,40 @@ func (r *Runtime) connect(s *topology.State) {
 }
 
 // movedNode says where a member is reached whose address in the state is from.
-type movedNode struct{ from, to string }
+type movedNode struct {
+	from, to string
+	linked   int64 // when there last was a link
+}
 
 // move has the bus connect to members where CLUSTER MEET has found them.
 func (r *Runtime) move(list []core.Moved) {
 	s := r.node.State()
 	for _, m := range list {
 		if n := s.Nodes[m.Node]; n != nil {
-			r.moved[m.Node] = movedNode{busAddr(n.About.Address), busAddr(m.At)}
+			r.moved[m.Node] = movedNode{busAddr(n.About.Address), busAddr(m.At), r.o.Now()}
 			r.log.Notice("Node %s has moved to %s", describe(n), busAddr(m.At))
 		}
 	}
 	r.connect(s)
+}
+
+// checkMoved goes back to the address that the state has for members that cannot be reached where
+// CLUSTER MEET has found them. It was perhaps an alias, met while the link was down for a moment.
+func (r *Runtime) checkMoved() {
+	now, gone := r.o.Now(), false
+	for id, m := range r.moved {
+		if r.bus.Linked(string(id)) != "" {
+			m.linked = now
+			r.moved[id] = m
+		} else if now-m.linked >= int64(r.timeout) {
+			r.log.Notice("Node %.40s is not reached at %s any more", id, m.to)
+			delete(r.moved, id)
+			gone = true
+		}
+	}
+	if gone {
+		r.connect(r.node.State())
+	}
 }
 
 // busAddr returns where a node listens for others, "" if that is not known.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/cluster/core"
+	"godwit/internal/cluster/topology"
 	"godwit/internal/testserver"
 )
 
@@ -93,6 +95,30 @@ func TestMetAgain(t *testing.T) {
 	eventually(t, "there is a link", func() bool { return list[0].bus.Linked(string(id)) != "" })
 	require.NotEqual(t, list[1].port, list[0].installed().Nodes[id].About.BusPort)
 	require.Empty(t, list[0].meet(t, list[1]))
+}
+
+// TestMovedAndBack meets a member at an alias while there is no link to it. When nobody answers
+// there any more, it is looked for at its own address again.
+func TestMovedAndBack(t *testing.T) {
+	t.Parallel()
+	list := form(t, 2)
+	settled(t, list)
+	a, b := list[0], list[1]
+	id, own := b.Status().ID, b.port
+	b.Close()
+	b.move(t)
+	require.Empty(t, a.meet(t, b))
+	eventually(t, "there is a link", func() bool { return a.bus.Linked(string(id)) != "" })
+	settled(t, list)
+	alias := b.port
+	require.NotEqual(t, own, alias)
+	b.Close()
+	a.do(func(int64) {
+		at := topology.Address{IP: "127.0.0.1", BusPort: own}
+		a.Runtime.move([]core.Moved{{Node: id, At: at}})
+	})
+	b.start(t)
+	eventually(t, "there is a link", func() bool { return a.bus.Linked(string(id)) != "" })
 }
 
 // TestAddressOfAnotherLife has a node that was started again leave its cluster and come back. Its
