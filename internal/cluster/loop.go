@@ -135,7 +135,9 @@ func (r *Runtime) connect(s *topology.State) {
 		return n == nil || busAddr(n.About.Address) != m.from
 	})
 	r.peers = map[string]string{}
+	boots := map[string]uint64{}
 	for id, n := range s.Nodes {
+		boots[string(id)] = n.Boot
 		addr := busAddr(n.About.Address)
 		if m, ok := r.moved[id]; ok {
 			addr = m.to
@@ -144,6 +146,7 @@ func (r *Runtime) connect(s *topology.State) {
 			r.peers[string(id)] = addr
 		}
 	}
+	r.bus.SetBoots(boots)
 	r.bus.SetPeers(r.peers)
 }
 

@@ -151,7 +151,8 @@ func Start(o Options) (*Runtime, error) {
 	r.news.log = r.log
 	r.timeout = r.nodeTimeout()
 	r.bus = bus.New(string(r.node.ID()), bus.Options{Receive: r.receive, Failed: r.unreached,
-		Dial: o.Dial, Wrap: o.Wrap, Verified: o.Verified, Log: o.Log, Timeout: r.timeout})
+		Boot: r.node.Status().Boot, Dial: o.Dial, Wrap: o.Wrap, Verified: o.Verified, Log: o.Log,
+		Timeout: r.timeout})
 	r.bus.SetSecret(o.Secret)
 	r.bus.SetQueueLimit(o.QueueLimit)
 	r.bus.SetMessageLimit(o.MessageLimit)

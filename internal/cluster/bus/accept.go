@@ -27,6 +27,7 @@ type caller struct {
 // inbox is an incoming link.
 type inbox struct {
 	caller
+	process uint64 // that has opened it
 	conn    net.Conn
 	peer    Peer
 	created time.Time
@@ -135,13 +136,14 @@ func (b *Bus) serve(s *stranger) {
 		conn = b.o.Wrap(conn)
 	}
 	_ = conn.SetDeadline(time.Now().Add(b.patience()))
-	us := &hello{node: b.Self()}
+	us := b.hello()
 	var in *inbox
 	_, err := answer(conn, *b.secret.Load(), us, func(h *hello) error {
 		in = &inbox{conn: conn, created: time.Now(), ended: make(chan struct{}),
 			peer: Peer{h.node, s.addr, localHost(conn), min(h.protocol, Protocol)}}
-		in.caller = caller{h.node, h.visit}
-		return b.enter(s, in, us.node)
+		in.caller, in.process = caller{h.node, h.visit}, h.process
+		b.awaitTwin(h)
+		return b.enter(s, in, h, us.node)
 	})
 	if in != nil {
 		defer b.leave(in)
@@ -162,10 +164,11 @@ func (b *Bus) serve(s *stranger) {
 
 // enter makes a stranger an incoming link, the only one of its caller: that would not open another
 // one if the old one still worked.
-func (b *Bus) enter(s *stranger, in *inbox, self string) error {
+func (b *Bus) enter(s *stranger, in *inbox, h *hello, self string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.remove(s)
+	twin := b.twin(h)
 	switch {
 	case b.closed:
 		return errClosed
@@ -173,6 +176,8 @@ func (b *Bus) enter(s *stranger, in *inbox, self string) error {
 		return errors.New("this node has just become another one")
 	case in.node == self:
 		return fmt.Errorf("both nodes have the id %s", in.node)
+	case twin != nil:
+		return twin
 	case b.incoming[in.caller] == nil && len(b.incoming) >= maxIncoming:
 		return errors.New("too many links")
 	}

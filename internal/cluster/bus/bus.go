@@ -24,7 +24,8 @@
 //
 // A link begins with a challenge. Both sides prove that they know cluster-secret, by a MAC over
 // everything that both have said so far: two nonces, both nodes' ids, versions. The
-// side that was called proves nothing to a stranger.
+// side that was called proves nothing to a stranger. Then each side refuses a second process that
+// has a node's id (twins.go).
 //
 //	caller                                callee
 //	preamble, hello(nonce, id)     ─→
@@ -41,6 +42,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -53,8 +55,8 @@ import (
 // Protocol is the version of messages that this package's users speak. Links use the lower one of
 // both sides' versions.
 const (
-	Protocol       = 1
-	lowestProtocol = 1
+	Protocol       = 2 // 1 had other pings, and knew no copies
+	lowestProtocol = 2
 )
 
 // Kind says what a message is. The package's user chooses the numbers.
@@ -73,6 +75,8 @@ type Peer struct {
 
 // Options configure a Bus. Receive, Dial and Log must be set.
 type Options struct {
+	// Boot counts the starts of the node from its files.
+	Boot uint64
 	// Receive takes a message, on the goroutine of the link that it came from; the link reads on
 	// when it returns. payload is the receiver's to keep.
 	Receive func(from Peer, kind Kind, payload []byte)
@@ -106,10 +110,13 @@ type Bus struct {
 	message  atomic.Int64 // bytes of the longest bulk message
 	stats    counters
 
+	process uint64 // tells this Bus from one that runs on a copy of its node's files
+
 	mu        sync.Mutex
-	self      string           // this node's id
-	peers     map[string]*peer // by node
-	visits    map[string]*peer // by address
+	self      string            // this node's id
+	boots     map[string]uint64 // see SetBoots
+	peers     map[string]*peer  // by node
+	visits    map[string]*peer  // by address
 	incoming  map[caller]*inbox
 	strangers []*stranger // oldest first
 	listeners map[net.Listener]bool
@@ -134,8 +141,9 @@ const (
 
 // New returns a bus of a node. It has no links and listens nowhere yet.
 func New(self string, o Options) *Bus {
-	b := &Bus{o: o, self: self, peers: map[string]*peer{}, visits: map[string]*peer{},
-		incoming: map[caller]*inbox{}, listeners: map[net.Listener]bool{}}
+	b := &Bus{o: o, self: self, process: rand.Uint64(), peers: map[string]*peer{},
+		visits: map[string]*peer{}, incoming: map[caller]*inbox{},
+		listeners: map[net.Listener]bool{}}
 	b.quiet.log = o.Log
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.SetSecret("")

@@ -23,12 +23,15 @@ const (
 
 // hello is what a side tells of itself before it proves anything.
 //
-//	nonce[32] │ protocol u16 │ flags u8 │ node[40] │ more, of newer versions
+//	nonce[32] │ protocol u16 │ flags u8 │ node[40] │ boot u64 │ process u64 │ more, of newer
+//	versions
 type hello struct {
 	nonce    [nonceLen]byte
 	protocol int
 	visit    bool // the link is to an address, not to a known node
 	node     string
+	boot     uint64 // Options.Boot
+	process  uint64 // drawn when the bus was made
 }
 
 const flagVisit = 1
@@ -40,7 +43,9 @@ func (h *hello) encode() []byte {
 	if h.visit {
 		flags = flagVisit
 	}
-	return append(append(buf, flags), h.node...)
+	buf = append(append(buf, flags), h.node...)
+	buf = binary.BigEndian.AppendUint64(buf, h.boot)
+	return binary.BigEndian.AppendUint64(buf, h.process)
 }
 
 var errHello = errors.New("malformed hello")
@@ -56,6 +61,15 @@ func decodeHello(buf []byte) (*hello, error) {
 	if !isID(h.node) {
 		return nil, fmt.Errorf("%w: node %q", errHello, h.node)
 	}
+	if h.protocol < lowestProtocol {
+		return nil, fmt.Errorf("it speaks protocol %d of the cluster bus, %d is the lowest",
+			h.protocol, lowestProtocol)
+	}
+	buf = buf[nonceLen+3+idLen:]
+	if len(buf) < 16 {
+		return nil, errHello
+	}
+	h.boot, h.process = binary.BigEndian.Uint64(buf), binary.BigEndian.Uint64(buf[8:])
 	return h, nil
 }
 
@@ -116,15 +130,7 @@ func (t *talk) receive() (*hello, error) {
 	t.said = append(t.said, pre[:]...)
 	t.said = header{size: len(body), kind: kindHello}.appendTo(t.said)
 	t.said = append(t.said, body...)
-	h, err := decodeHello(body)
-	if err != nil {
-		return nil, err
-	}
-	if h.protocol < lowestProtocol {
-		return nil, fmt.Errorf("it speaks protocol %d of the cluster bus, %d is the lowest",
-			h.protocol, lowestProtocol)
-	}
-	return h, nil
+	return decodeHello(body)
 }
 
 // proof returns the MAC of one side over all that was said.

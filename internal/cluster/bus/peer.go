@@ -25,8 +25,9 @@ type peer struct {
 	mu      sync.Mutex
 	conn    net.Conn // nil while there is no link
 	created time.Time
-	serial  int  // counts restarts
-	failed  bool // the last try to open it has
+	process uint64 // at the other end of conn
+	serial  int    // counts restarts
+	failed  bool   // the last try to open it has
 	bytes   atomic.Uint64
 	heard   atomic.Int64 // as inbox.heard
 }
@@ -187,15 +188,21 @@ func (p *peer) session() error {
 	serial := p.serial
 	p.mu.Unlock()
 	b := p.bus
-	us := &hello{node: b.Self(), visit: p.node == ""}
+	us := b.hello()
+	us.visit = p.node == ""
 	conn, them, err := b.open(p.ctx, p.addr, us, func(h *hello) error {
 		switch {
 		case h.node == us.node && p.node == "":
 			return errSelf
 		case h.node != p.node && p.node != "":
 			return fmt.Errorf("another node answers there: %s", h.node)
+		case p.node == "":
+			return nil // who asks for a visit wants to know of twins
 		}
-		return nil
+		b.awaitTwin(h)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.twin(h)
 	})
 	if err != nil {
 		p.mu.Lock()
@@ -206,7 +213,7 @@ func (p *peer) session() error {
 		return err
 	}
 	defer conn.Close()
-	if !p.opened(conn, serial) {
+	if !p.opened(conn, them.process, serial) {
 		return errClosed // we are somebody else by now
 	}
 	defer p.broken()
@@ -228,13 +235,13 @@ func (p *peer) session() error {
 }
 
 // opened notes that the link is open, unless the peer was restarted since it had that serial.
-func (p *peer) opened(conn net.Conn, serial int) bool {
+func (p *peer) opened(conn net.Conn, process uint64, serial int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.serial != serial {
 		return false
 	}
-	p.conn, p.created, p.failed = conn, time.Now(), false
+	p.conn, p.process, p.created, p.failed = conn, process, time.Now(), false
 	p.bytes.Store(0)
 	p.heard.Store(0)
 	p.bus.stats.dropped.Add(p.queues.rewind())

@@ -1,0 +1,49 @@
+package bus
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTwins has two processes use one node's id. Whoever comes second is not talked with, in either
+// direction, until the first is gone.
+func TestTwins(t *testing.T) {
+	a, b, twin := start(t, 1, "s"), start(t, 2, "s"), start(t, 2, "s")
+	b.SetPeers(map[string]string{id(1): a.addr})
+	b.Send(id(1), control, []byte("first"))
+	a.received(t, 1)
+	const text = "another process uses the id of node "
+	twin.SetPeers(map[string]string{id(1): a.addr})
+	a.logged(t, text)
+	twin.logged(t, text)
+	a.SetPeers(map[string]string{id(2): twin.addr})
+	a.logged(t, "No link to cluster node "+id(2)+" at "+twin.addr+": "+text)
+	require.Empty(t, a.Linked(id(2)))
+	a.SetPeers(map[string]string{id(2): b.addr})
+	a.linked(t, 2)
+	b.SetPeers(nil) // what is open is the link to it
+	b.Send(id(1), control, []byte("second"))
+	require.Equal(t, []string{"02 8 first", "02 8 second"}, a.received(t, 2))
+
+	b.Close()
+	twin.linked(t, 1)
+	twin.Send(id(1), control, []byte("third"))
+	require.Equal(t, "02 8 third", a.received(t, 3)[2])
+}
+
+// TestOldFiles wants nobody to talk with a node that runs on older files than it is known to have
+// had.
+func TestOldFiles(t *testing.T) {
+	a := start(t, 1, "s")
+	b := start(t, 2, "s", func(o *Options) { o.Boot = 4 })
+	a.SetBoots(map[string]uint64{id(2): 5})
+	b.SetPeers(map[string]string{id(1): a.addr})
+	a.logged(t, "its files are older than node "+id(2))
+	b.logged(t, "its files are older than node "+id(2))
+	a.SetPeers(map[string]string{id(2): b.addr})
+	a.logged(t, "No link to cluster node "+id(2))
+	a.SetBoots(map[string]uint64{id(2): 4})
+	a.linked(t, 2)
+	b.linked(t, 1)
+}
