@@ -241,8 +241,8 @@ func (r *setSlot) node(args [][]byte) {
 	move := topology.Move{Slots: set, To: to}
 	sh, s := e.SelfShard(), e.Topology()
 	target := s.ShardOf(to)
-	if target != nil && target.Master == to && target.Slots.Has(n) && s.Marks[n] == nil &&
-		e.Cluster.Hears() {
+	if target != nil && target.Master == to && target.Slots.Has(n) && !target.Closing.Has(n) &&
+		s.Marks[n] == nil && e.Cluster.Hears() {
 		c.OK() // tools tell all masters, and the first one has made it so
 		return
 	}

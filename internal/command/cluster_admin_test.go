@@ -298,9 +298,17 @@ func TestSetSlotAgain(t *testing.T) {
 	require.Equal(t, "OK", m.run(t, give))
 	require.Empty(t, m.log.Marks)
 	require.Equal(t, index+2, m.log.Index)
+	sh := m.log.ShardOf(topology.NodeID(nodeName(1)))
+	m.log = m.log.Clone()
+	require.Empty(t, m.log.Apply(m.log.Index+1, topology.Op{Do: topology.Close{Shard: sh.ID,
+		Term: sh.Term, Slots: slot.SetOf(slot.Range{First: 5, Last: 5})}}))
+	m.e.InstallTopology(m.log, m.self)
+	m.run(t, give)
+	require.Equal(t, index+4, m.log.Index, "it is about to move on")
+	index++
 	m.deaf = true
 	require.NotContains(t, m.run(t, give), "UNBLOCKED")
-	require.Equal(t, index+3, m.log.Index)
+	require.Equal(t, index+4, m.log.Index)
 }
 
 // TestDelSlotsOfOthers wants slots of a master that is there left alone. Those of one that is lost
