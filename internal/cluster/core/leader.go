@@ -143,6 +143,9 @@ func (l *leader) pinged(n *Node, from topology.NodeID, p *ping) {
 	}
 	if p.boot != peer.boot { // its former life is over, and what that held and had installed
 		peer.applied, peer.leaseEnd = 0, 0
+		if peer.reached > 0 { // it has yet to hear this leader, and has a while for that
+			peer.reached = max(1, min(peer.reached, n.now-n.timeout()/2-1))
+		}
 	}
 	peer.heard, peer.at, peer.boot, peer.local = n.now, p.at, p.boot, p.local
 	peer.applied = max(peer.applied, min(p.applied, n.applied()))

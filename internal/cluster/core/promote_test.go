@@ -8,6 +8,21 @@ import (
 	"godwit/internal/cluster/topology"
 )
 
+// TestStartedAnew has a node start again. What its former life has heard does not count, but it has
+// time to hear the leader before it counts as failed.
+func TestStartedAnew(t *testing.T) {
+	n, l := crowded(t, 1)
+	id := testNode(1)
+	raft := n.state.Nodes[id].Raft
+	l.term, l.peers[id].raft, l.peers[id].boot = 7, raft, 1
+	require.True(t, l.hears(n, id))
+	l.pinged(n, id, &ping{raft: raft, boot: 2, at: 1})
+	require.False(t, l.hears(n, id))
+	require.False(t, l.silent(n, id))
+	l.pinged(n, id, &ping{raft: raft, boot: 2, at: 2, term: 7, silence: 1})
+	require.True(t, l.hears(n, id))
+}
+
 // TestBest asks who takes over a shard whose master, node 0, and replica, node 1, both started
 // anew: by whose files the data is.
 func TestBest(t *testing.T) {
