@@ -21,7 +21,7 @@ func TestMeetNobody(t *testing.T) {
 		why  string
 	}{
 		{closed, "connection refused"},
-		{says(t, ""), "as nodes of Redis and Valkey do it"},
+		{says(t, ""), "Nodes of Redis and Valkey do that"},
 		{says(t, "-ERR Protocol error\r\n"), "a port for clients"},
 		{m.port, "it is this node"},
 	} {

@@ -175,7 +175,7 @@ func (p *peer) report(err error) {
 	reason, text := explain(err)
 	switch reason {
 	case "":
-		text += ", as nodes of Redis and Valkey do it, and those with TLS"
+		text += ". Nodes of Redis and Valkey do that, those with TLS, and any that has just ended"
 	case "slow":
 		text += ", as on a port for clients"
 	}
