@@ -77,6 +77,6 @@ func TestReturn(t *testing.T) {
 		info, err := next.Do("INFO", "stats")
 		require.NoError(t, err)
 		require.Contains(t, info.Text(), "sync_full:0\r\n")
-		require.Contains(t, info.Text(), "sync_partial_ok:1\r\n")
+		require.NotContains(t, info.Text(), "sync_partial_ok:0\r\n") // links may break
 	})
 }
