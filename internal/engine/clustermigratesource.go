@@ -139,10 +139,12 @@ func (e *Engine) startExports() {
 }
 
 // startExport begins the snapshot of a migration, and the stream of what changes from its moment
-// on. It does nothing as long as other snapshots run, or there are too many migrations.
+// on. It does nothing as long as other snapshots run, the keyspace prepares for more of them, or
+// there are too many migrations.
 func (e *Engine) startExport(x *export) {
 	free := ^e.Feed.Attached() &^ propagation.All
-	if free == 0 || e.Feed.InUnit() || e.loading.on || !e.mayStartJob() || e.ended {
+	if free == 0 || e.Feed.InUnit() || e.loading.on || !e.mayStartJob() || e.KS.RenewPending() ||
+		e.ended {
 		return
 	}
 	x.stream = backlog.New(e.Buffers, 0, exportKeep)

@@ -146,7 +146,8 @@ func (e *Engine) Slice() (more bool) {
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
 	if !expire && !rehash && !ks.LazyFreeQueued() && !e.mem.evicting && !ks.A.Idle() &&
 		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() &&
-		e.defrag.round == nil && !e.strays.pending() && !ks.MeasurePending() {
+		e.defrag.round == nil && !e.strays.pending() && !ks.MeasurePending() &&
+		!ks.RenewPending() {
 		return false
 	}
 	start := time.Now()
@@ -164,6 +165,7 @@ func (e *Engine) Slice() (more bool) {
 		again = ks.SweepPending() && ks.SweepSlice(sweepStride) || again
 		again = ks.A.TrimSlice() || again
 		again = ks.MeasureSlots(lazyStride) || again
+		again = ks.RenewSlice(lazyStride) || again
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
 		}

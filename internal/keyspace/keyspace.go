@@ -167,7 +167,8 @@ type Keyspace struct {
 	parked    parked    // records of hidden keys
 	snap      *Snapshot // while one runs
 	shadow    *Shadow   // while there is one
-	cancelled int       // snapshots in a row that did not come to their end
+	cancelled int       // snapshots in a row that did not mark everything
+	renewal   *renewal  // that runs
 }
 
 // DB is one numbered database.

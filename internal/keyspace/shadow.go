@@ -30,6 +30,7 @@ type Shadow struct {
 
 // NewShadow makes an empty shadow. There can be one. The caller must Adopt or Drop it.
 func (ks *Keyspace) NewShadow() *Shadow {
+	ks.endRenewal()
 	if ks.snap != nil || ks.shadow != nil {
 		panic("keyspace: a shadow during a snapshot, or a second one")
 	}

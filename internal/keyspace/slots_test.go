@@ -105,6 +105,8 @@ func (m *slotModel) stepSlots() {
 		m.ks.MeasureSlots(1 + m.rng.IntN(slot.Count/2))
 	case 8, 9, 10, 11:
 		m.save()
+	case 15, 16, 17, 18:
+		m.ks.RenewSlice(1 + m.rng.IntN(40))
 	}
 }
 

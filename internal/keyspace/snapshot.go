@@ -58,20 +58,16 @@ type part struct {
 	flushed bool // no database's any more: it is freed as it is saved
 }
 
-const (
-	// maxCancelled bounds how many snapshots in a row may be cancelled, or be of some slots only.
-	// Each may leave entries and elements behind that are marked with an old epoch, and epochs come
-	// round again.
-	maxCancelled = object.EpochEnd - 8
-	// walkBatch is how many entries are brought into the cache at once.
-	walkBatch = 32
-)
+// walkBatch is how many entries are brought into the cache at once.
+const walkBatch = 32
 
 // BeginSnapshot begins a snapshot; one at a time may run. With slots, nil means all of them; a set
 // limits the snapshot to its keys. The set must not change meanwhile.
 func (ks *Keyspace) BeginSnapshot(s Saver, slots *slot.Set) *Snapshot {
+	ks.endRenewal()
 	if ks.cancelled >= maxCancelled {
-		ks.sweep()
+		for ks.RenewSlice(1 << 10) {
+		}
 	}
 	return ks.beginSnapshot(s, slots)
 }
@@ -97,30 +93,6 @@ func (ks *Keyspace) beginSnapshot(s Saver, slots *slot.Set) *Snapshot {
 	ks.snap, ks.Heap.Partial = sn, slots != nil
 	ks.watch()
 	return sn
-}
-
-// sweep marks everything with one epoch. It takes as long as a snapshot, in one go: once in more
-// than a hundred cancelled ones.
-func (ks *Keyspace) sweep() {
-	sw := &sweeper{}
-	sw.snap = ks.beginSnapshot(sw, nil)
-	for !sw.snap.Walk(1 << 10) {
-	}
-	sw.snap.End()
-}
-
-// sweeper is a Saver that keeps nothing.
-type sweeper struct{ snap *Snapshot }
-
-func (s *sweeper) Element(*object.Element) {}
-
-func (s *sweeper) Preserve(_ int, e object.Entry) {
-	if e.Encoding().Large() {
-		c := s.snap.Capture(e, s)
-		for !c.Step(1 << 10) {
-		}
-		s.snap.Release(c)
-	}
 }
 
 // preserve is called before the entry, or what it owns, changes in any way.
@@ -265,5 +237,5 @@ func (sn *Snapshot) End() {
 	ks.Heap.SetEpoch(ks.Heap.Epoch, false)
 }
 
-// Snapshotting reports whether a snapshot runs.
-func (ks *Keyspace) Snapshotting() bool { return ks.snap != nil }
+// Snapshotting reports whether a snapshot runs, other than a renewal.
+func (ks *Keyspace) Snapshotting() bool { return ks.snap != nil && ks.renewal == nil }

@@ -244,7 +244,8 @@ func (c *chaos) moveKey(db *keyspace.DB) {
 	c.ks.LazyFreeSlice(20)
 }
 
-// TestEpochsComeRound cancels more snapshots in a row than there are epochs.
+// TestEpochsComeRound cancels more snapshots in a row than there are epochs. Marks are renewed in
+// slices between them, now and then as far as to the end.
 func TestEpochsComeRound(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 30, wide: 12}
@@ -255,6 +256,10 @@ func TestEpochsComeRound(t *testing.T) {
 		c.run(1000, 2, rng.IntN(8))
 		if rng.IntN(100) == 0 {
 			c.run(1000, 2, -1)
+		}
+		for range rng.IntN(30) {
+			c.ks.RenewSlice(1 + rng.IntN(4))
+			c.change()
 		}
 	}
 	c.run(1000, 2, -1)
