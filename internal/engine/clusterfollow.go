@@ -68,6 +68,18 @@ func (e *Engine) StopFollowing(by *Client) (refusal string) {
 	return ""
 }
 
+// serveGained ends what FollowShard began when somebody gives slots to this node (CLUSTER SETSLOT
+// NODE): as long as it follows it serves none, and a full resynchronization would delete their
+// keys.
+func (e *Engine) serveGained() {
+	if !e.Follows() || e.cluster.shard == nil || e.cluster.shard.Slots.Empty() {
+		return
+	}
+	e.Log.Warning("This node has got slots %s. The shard of another cluster is not followed any "+
+		"more", e.cluster.shard.Slots.String())
+	e.StopFollowing(nil)
+}
+
 // hasKeys reports whether there is a key in any database.
 func (e *Engine) hasKeys() bool {
 	for i := range e.KS.Databases() {

@@ -137,3 +137,19 @@ func TestFollowChecks(t *testing.T) {
 			"End that first")
 	}
 }
+
+// TestFollowerGetsSlots gives a slot to a node that follows a shard of another cluster. The copy
+// would delete what is written to it.
+func TestFollowerGetsSlots(t *testing.T) {
+	m := newMember(t, 1, nil)
+	m.other(77)
+	stream, attempts := following(m)
+	require.True(t, m.stream(stream, "SET", "a", "1"))
+	m.change(topology.Move{Slots: slotSet(78), To: nodeID(0)})
+	require.False(t, m.e.Follows())
+	require.True(t, stream.CloseASAP)
+	require.True(t, m.e.LeaseHeld())
+	m.pass(5000)
+	require.Len(t, *attempts, 1)
+	require.Equal(t, 1, m.e.KS.DB(0).Len(), "what was copied stays")
+}

@@ -21,6 +21,7 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	e.slotsChanged(&lost) // clients that wait for keys of others are sent to them
 	e.tellMasters(before)
 	e.followShard()
+	e.serveGained()
 	e.readLease()
 	e.followImports()
 	e.followExports()
