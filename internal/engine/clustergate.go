@@ -149,9 +149,22 @@ func (e *Engine) elsewhere(owner *topology.Part) verdict {
 // back by it waits here instead, or it would go to and fro.
 func (e *Engine) changesHands(owner *topology.Part, n int) bool {
 	if e.cluster.role == topology.Master {
-		return owner.Closing.Has(n)
+		return owner.Closing.Has(n) && e.mayGet(n)
 	}
 	return owner.Shard == e.cluster.shard && owner.Master == "" && !owner.Head.Failed
+}
+
+// mayGet reports whether this node's shard may get a slot that is closed: nothing says that it goes
+// to another one.
+func (e *Engine) mayGet(n int) bool {
+	k := &e.cluster
+	for _, m := range k.state.Migrations {
+		if m.Phase == topology.Closed && m.Slots.Has(n) {
+			return m.Target == k.self.ID
+		}
+	}
+	mark := k.state.Marks[n]
+	return mark == nil || mark.To == "" || mark.To == k.self.Shard
 }
 
 // judgeDown judges a command while the cluster is down.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -143,4 +144,42 @@ func TestRoutedConditions(t *testing.T) {
 	require.Equal(t, "*1\r\n+PONG", exec("ping", "exec xx a"))
 	require.Equal(t, "-ASK 15495 127.0.0.1:7001", exec("ping", "exec nx {a}b"))
 	require.Contains(t, exec("get a", "exec nx {a}c"), "-TRYAGAIN")
+}
+
+// TestClosedSlotElsewhere asks masters for a slot that another one has closed. Only the one that
+// may get it has its clients wait: they would be sent to and fro.
+func TestClosedSlotElsewhere(t *testing.T) {
+	const moved, waits = "-MOVED 77 127.0.0.1:7001", "(postponed)"
+	begin := topology.Begin{ID: string(nodeID(77)), Slots: slotSet(77), Created: 1,
+		From: topology.ShardID(nodeID(301)), To: topology.ShardID(nodeID(302))}
+	toSelf := begin
+	toSelf.To = topology.ShardID(nodeID(200))
+	closed := topology.Advance{ID: begin.ID, Phase: topology.Closed}
+	mark := topology.SetMark{Node: nodeID(2), Slot: 77, Importing: nodeID(1)}
+	loose := topology.Close{Shard: topology.ShardID(nodeID(301)), Term: 1, Slots: slotSet(77)}
+	for _, c := range []struct {
+		actions []topology.Action
+		want    string
+	}{
+		{[]topology.Action{begin, closed}, moved},
+		{[]topology.Action{toSelf, closed}, waits},
+		{[]topology.Action{mark, loose}, moved},
+		{[]topology.Action{loose}, waits}, // SETSLOT NODE does not say where it goes yet
+	} {
+		m := newMember(t, 1, nil)
+		m.other(77)
+		m.apply(topology.Admit{Node: nodeID(2), Shard: topology.ShardID(nodeID(302)),
+			About: topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7002}}})
+		m.change(c.actions...)
+		require.Equal(t, c.want, m.do(m.c, "get "+keyOf(77)), "%+v", c.actions)
+	}
+}
+
+// keyOf returns a key of the slot.
+func keyOf(i int) string {
+	for n := 0; ; n++ {
+		if key := strconv.Itoa(n); slot.Of([]byte(key)) == i {
+			return key
+		}
+	}
 }
