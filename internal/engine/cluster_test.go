@@ -89,16 +89,7 @@ func (*quietConn) NoDelay(bool)                               {}
 // newMember makes node 0 of a cluster of so many nodes, which is the master of their only shard,
 // with all slots and a lease.
 func newMember(t *testing.T, nodes int, edit func(c *config.Config)) *member {
-	cfg := config.Default()
-	cfg.Save, cfg.Cluster.Enabled = nil, true
-	if edit != nil {
-		edit(cfg)
-	}
-	m := &member{T: t, self: nodeID(0), log: &topology.State{}}
-	m.e = engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 3})
-	m.e.Enter()
-	t.Cleanup(m.e.Leave)
-	m.attach()
+	m := memberOf(t, 0, edit)
 	m.found(nodes)
 	m.install()
 	m.hold(time.Hour)
@@ -131,7 +122,22 @@ func (m *member) found(nodes int) {
 	m.apply(topology.AddSlots{Node: nodeID(0), Slots: all})
 }
 
-func (m *member) shard() *topology.Shard { return m.log.ShardOf(nodeID(0)) }
+// memberOf makes a node that knows of no cluster yet.
+func memberOf(t *testing.T, self int, edit func(c *config.Config)) *member {
+	cfg := config.Default()
+	cfg.Save, cfg.Cluster.Enabled = nil, true
+	if edit != nil {
+		edit(cfg)
+	}
+	m := &member{T: t, self: nodeID(self), log: &topology.State{}}
+	m.e = engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 3})
+	m.e.Enter()
+	t.Cleanup(m.e.Leave)
+	m.attach()
+	return m
+}
+
+func (m *member) shard() *topology.Shard { return m.log.ShardOf(m.self) }
 
 func (m *member) apply(a topology.Action) {
 	m.Helper()

@@ -100,3 +100,10 @@ func (e *Engine) KillMasterLink() { e.Kill(e.repl.master.client) }
 func (e *Engine) BeOfShard(id topology.ShardID, term uint64) {
 	e.shard.data, e.shard.term = id, term
 }
+
+// NewTestClient makes a client of a database that no gate holds.
+func NewTestClient(e *Engine, db int) *Client {
+	c := e.LogClient()
+	c.db = e.KS.DB(db)
+	return c
+}
