@@ -119,6 +119,21 @@ func (e *Engine) failImport(m *slotImport, why string) {
 	e.askPhase(m.Migration, topology.Failed, why)
 }
 
+// failMigrations ends all migrations whose keys are under way, because something happens to the
+// data set that the stream does not tell.
+func (e *Engine) failMigrations(why string) {
+	for _, x := range slices.Clone(e.migrations.exports) {
+		if x.step != exportWaits {
+			e.failExport(x, why)
+		}
+	}
+	for _, m := range slices.Clone(e.migrations.imports) {
+		if m.came {
+			e.failImport(m, why)
+		}
+	}
+}
+
 // stop ends the connection to the source.
 func (m *slotImport) stop() {
 	if a := m.attempt; a != nil {

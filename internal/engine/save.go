@@ -53,6 +53,7 @@ func (e *Engine) Reload(from persist.Source, empty bool) error {
 		return err // before anything is thrown away
 	}
 	e.dropAside()
+	e.failMigrations("the data set is loaded anew")
 	if from == persist.FromAOF && s.aof.Enabled() {
 		e.flushUnit() // what the transaction has done so far is read back too
 		if err := s.aof.Sync(); err != nil {
