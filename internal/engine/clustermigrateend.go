@@ -128,7 +128,7 @@ func (e *Engine) failMigrations(why string) {
 		}
 	}
 	for _, m := range slices.Clone(e.migrations.imports) {
-		if m.came {
+		if m.heardAt != 0 {
 			e.failImport(m, why)
 		}
 	}

@@ -296,6 +296,9 @@ func (e *Engine) exportCron() {
 		case x.closedAt != 0 && e.Steady()-x.closedAt > e.Cfg.Cluster.WritePause:
 			e.failExport(x, fmt.Sprintf("clients have waited for %d ms "+
 				"(cluster-slot-migration-write-pause-timeout)", e.Steady()-x.closedAt))
+		case e.exportTrickles(x):
+			e.failExport(x, fmt.Sprintf("the destination has taken less than %d bytes of the "+
+				"snapshot in %d s, and other snapshots wait for it", pipeLimit, e.Cfg.ReplTimeout))
 		// Until the destination is ready, which may take long, the log knows whether it lives.
 		case x.step == exportWaits && x.Ready && x.client == nil && silent > e.connectLimit(),
 			x.step >= exportStreams && silent > e.Cfg.ReplTimeout*1000:
@@ -303,6 +306,19 @@ func (e *Engine) exportCron() {
 				silent/1000))
 		}
 	}
+}
+
+// exportTrickles reports whether a destination takes its snapshot so slowly that others must not
+// wait any longer: only one snapshot is made at a time.
+func (e *Engine) exportTrickles(x *export) bool {
+	if x.step != exportSnapshots || x.made {
+		return false
+	}
+	r, now := x.pipe.Reader(0), e.Steady()
+	if at := r.Offset(); at-x.took >= pipeLimit || r.Lag() < pipeLimit/2 || x.tookAt == 0 {
+		x.took, x.tookAt = at, now
+	}
+	return now-x.tookAt > e.Cfg.ReplTimeout*1000
 }
 
 // connectLimit returns for how many ms a destination may fail to connect to its source.

@@ -64,10 +64,23 @@ func (e *Engine) importCron() {
 		if m.step == importAsks && m.Ready {
 			m.step = importConnects
 		}
+		if silent := e.Steady() - m.lastHeard(); m.heardAt != 0 &&
+			silent > e.Cfg.ReplTimeout*1000 {
+			e.failImport(m, fmt.Sprintf("the source has not been heard for %d s", silent/1000))
+		}
 		if m.step == importConnects && m.attempt == nil && e.Steady() >= m.retryAt {
 			e.connectImport(m)
 		}
 	}
+}
+
+// lastHeard returns when something has come from the source, in steady ms. It sends marks as long
+// as it is there, until it has sent END. Then the log says soon what becomes of the migration.
+func (m *slotImport) lastHeard() int64 {
+	if m.client == nil {
+		return m.heardAt
+	}
+	return max(m.heardAt, m.client.LastUsed)
 }
 
 // clearImport goes on when this node has no keys in the slots of a migration, and the log is to say

@@ -54,6 +54,8 @@ type export struct {
 	reader *backlog.Reader
 	pipe   *backlog.Pipe // of the snapshot
 	made   bool          // all of it is in the pipe
+	took   int64         // bytes of it that had been sent at tookAt
+	tookAt int64         // steady ms
 
 	marked   int64 // end of the stream when it last got a mark, and that mark included
 	said     int64 // offset that the last mark says
@@ -95,7 +97,7 @@ type slotImport struct {
 	tries   int
 	retryAt int64 // steady ms
 	began   int64 // steady ms; 0: not yet
-	heardAt int64 // steady ms
+	heardAt int64 // steady ms, 0: nothing has come yet
 
 	marked bool       // the snapshot and a mark behind it have come
 	marks  []seenMark // that are not acknowledged yet: the next, and the last

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -76,10 +77,18 @@ type moving struct {
 // migrationID is the id of the migration that tests make.
 var migrationID = string(nodeID(77))
 
-// newMoving makes two masters. The first one has all slots.
-func newMoving(t *testing.T, edit func(c *config.Config)) *moving {
-	p := &moving{T: t, from: newMember(t, 1, edit), to: memberOf(t, 1, edit)}
-	p.from.e.NewStore(vfs.NewMem())
+// newMoving makes two masters. The first one has all slots. edit is for both of them, or has one
+// for each.
+func newMoving(t *testing.T, edit ...func(c *config.Config)) *moving {
+	p := &moving{T: t, conn: &moveConn{}, from: newMember(t, 1, edit[0]),
+		to: memberOf(t, 1, edit[len(edit)-1])}
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for _, m := range []*member{p.from, p.to} {
+		disk := vfs.NewMem()
+		require.NoError(t, disk.MkdirAll(dir, 0o755))
+		m.e.NewStore(disk)
+	}
 	p.to.e.LinkImport = func(a *engine.ImportAttempt) { p.attempts = append(p.attempts, a) }
 	p.to.hold(time.Hour)
 	p.apply(topology.Admit{Node: nodeID(1), Shard: topology.ShardID(nodeID(301)),
@@ -125,7 +134,6 @@ func (p *moving) begin(slots slot.Set) {
 	p.pass(300)
 	require.Len(p, p.attempts, 1)
 	a := p.attempts[0]
-	p.conn = &moveConn{}
 	p.source = p.from.e.NewClient(p.conn)
 	require.Equal(p, "+OK", p.from.exec(p.source, a.Begin...))
 	p.stream = a.Attach(&quietConn{})
@@ -159,6 +167,9 @@ func (p *moving) snapshot() {
 func (p *moving) carry() (some bool) {
 	p.Helper()
 	p.from.pass(100) // marks leave
+	if p.source.CloseASAP {
+		return false
+	}
 	p.conn.mu.Lock()
 	p.rest = append(p.rest, p.conn.out.Bytes()...)
 	p.conn.out.Reset()
