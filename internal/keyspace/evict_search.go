@@ -50,15 +50,14 @@ func (ks *Keyspace) evictable() bool {
 
 // evictable reports whether the database has a key that the policy may evict.
 func (db *DB) evictable() bool {
-	keys, expires := db.store.len(), db.store.expires
-	if db.ks.hidden != nil {
-		k, x := db.store.lenIn(db.ks.hidden)
-		keys, expires = keys-k, expires-x
+	volatile := db.ks.P.Policy.volatile()
+	if db.ks.hidden != nil && db.store.slots != nil {
+		return db.store.slots.evictable(db.ks.visible, volatile)
 	}
-	if db.ks.P.Policy.volatile() {
-		return expires > 0
+	if volatile {
+		return db.store.expires > 0
 	}
-	return keys > 0
+	return db.store.len() > 0
 }
 
 // sampleRounds returns how often the table is sampled until enough keys turn up that may be

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/arena"
 	"godwit/internal/object"
 	"godwit/internal/slot"
 )
@@ -158,5 +159,39 @@ func TestEvictionSparesHiddenKeys(t *testing.T) {
 			require.Zero(t, ks.DB(0).Len()+ks.DB(1).Len())
 			drain(t, ks)
 		})
+	}
+}
+
+// TestEvictableAmongHidden compares whether a key may be evicted with a look at all of them, while
+// slots are hidden and keys come and go. A slot that has one is found again at once.
+func TestEvictableAmongHidden(t *testing.T) {
+	inSlots = true
+	defer func() { inSlots = false }()
+	for _, policy := range []Policy{AllKeysRandom, VolatileTTL} {
+		ks, _, rng := newKeyspace(t, Params{Policy: policy, Databases: 1})
+		db := ks.DB(0)
+		for range 3000 {
+			key := fmt.Append(nil, rng.IntN(12))
+			switch rng.IntN(4) {
+			case 0:
+				db.Set(key, object.IntValue(1), ks.Now()+1000*int64(rng.IntN(2)))
+			case 1, 2:
+				db.Delete(key)
+			case 3:
+				var hidden slot.Set
+				for i := range 12 {
+					if rng.IntN(3) > 0 {
+						hidden.Add(slot.Of(fmt.Append(nil, i)))
+					}
+				}
+				ks.Hide(&hidden)
+			}
+			want := false
+			db.store.each(func(r arena.Ref) {
+				e := object.View(ks.A, r)
+				want = want || !ks.hides(e) && (!policy.volatile() || e.Deadline() != 0)
+			})
+			require.Equal(t, want, db.evictable())
+		}
 	}
 }

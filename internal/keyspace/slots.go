@@ -33,6 +33,7 @@ type slotTable struct {
 	none   dict.Dict  // stays empty: what slots without a page have
 	slab   []slotDict // for pages to come
 
+	evicts   int      // slot in which evictable has found a key last
 	resizing []uint16 // slots whose tables are being resized, and some that were
 	listed   slot.Set // those in resizing
 

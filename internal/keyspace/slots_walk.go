@@ -88,6 +88,21 @@ func (t *slotTable) lenIn(in *slot.Set) (keys, expires int) {
 	return keys, expires
 }
 
+// evictable reports whether a slot of the set has a key, or one with a deadline. It begins where it
+// found one last, so it is O(1) as long as there are more keys in the same slot.
+func (t *slotTable) evictable(in *slot.Set, volatile bool) bool {
+	for _, from := range [2]int{t.evicts, 0} {
+		for i := t.next(from, in); i >= 0; i = t.next(i+1, in) {
+			p := t.pages[i/pageSlots].tallies
+			if !volatile || p != nil && p[i%pageSlots].expires > 0 {
+				t.evicts = i
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // drain is store.drain.
 func (t *slotTable) drain(n int, free func(r arena.Ref)) (done bool) {
 	for i := t.next(0, nil); i >= 0; i = t.next(i, nil) {
