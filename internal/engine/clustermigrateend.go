@@ -104,7 +104,7 @@ func (e *Engine) sumExported() {
 		}
 	}
 	if e.Feed.Route = nil; !g.exported.Empty() {
-		e.Feed.Route = e.routeExport
+		e.Feed.Route, e.Feed.Head = e.routeExport, e.routeHead
 	}
 }
 

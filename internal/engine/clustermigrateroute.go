@@ -30,6 +30,16 @@ func (e *Engine) routeExport(db int, argv [][]byte) (to propagation.Targets) {
 	return to
 }
 
+// routeHead returns how many arguments of a command tell routeExport which exports get it, 0 for
+// all of them.
+func (e *Engine) routeHead(name []byte) int {
+	cmd := e.table.FindLogged([][]byte{name})
+	if cmd == nil || e.table.routes[cmd.ID()] != routeOne {
+		return 0
+	}
+	return cmd.FirstKey() + 1
+}
+
 // of returns the exports of a slot.
 func (g *migrations) of(i int) (to propagation.Targets) {
 	if !g.exported.Has(i) {

@@ -83,6 +83,9 @@ type Feed struct {
 	// Route, if it is set, returns the exports that a command is for, whatever other targets it is
 	// sent to. It may send them something else instead, before that command.
 	Route func(db int, argv [][]byte) Targets
+	// Head, which is set with Route, returns how many arguments Route needs of a command with the
+	// name, 0 for all of them. Route gets no others.
+	Head func(name []byte) int
 
 	targets  [numTargets]Target
 	attached Targets
@@ -171,7 +174,11 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 // route calls Route with a copy of the command: who sends commands may have them on its stack,
 // where nobody but the compiler can see who uses them.
 func (f *Feed) route(db int, argv [][]byte) Targets {
-	f.flat, f.args = f.flat[:0], f.args[:0]
+	f.flat, f.args = append(f.flat[:0], argv[0]...), f.args[:0]
+	if n := f.Head(f.flat); n > 0 && n < len(argv) {
+		argv = argv[:n] // values may be large
+	}
+	f.flat = f.flat[:0]
 	for _, a := range argv {
 		f.flat = append(f.flat, a...)
 	}
