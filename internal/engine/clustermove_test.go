@@ -155,6 +155,10 @@ func (p *moving) snapshot() {
 		p.from.e.Slice()
 		select {
 		case err := <-p.conn.result:
+			for engine.JobRuns(p.from.e) {
+				p.from.e.Slice()
+				runtime.Gosched()
+			}
 			p.conn.done(err)
 			return
 		default:

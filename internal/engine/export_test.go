@@ -107,3 +107,6 @@ func NewTestClient(e *Engine, db int) *Client {
 	c.db = e.KS.DB(db)
 	return c
 }
+
+// JobRuns reports whether a snapshot is being made.
+func JobRuns(e *Engine) bool { return e.persist.busy() }
