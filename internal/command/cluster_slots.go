@@ -74,12 +74,22 @@ func getKeysInSlot(c *engine.Ctx) {
 	countedArray(c, at, found)
 }
 
-// flushSlot carries out CLUSTER FLUSHSLOT slot [ASYNC|SYNC].
+// flushSlot carries out CLUSTER FLUSHSLOT slot [ASYNC|SYNC]. In logs and streams it may be of one
+// database only: CLUSTER FLUSHSLOT slot DB index.
 func flushSlot(c *engine.Ctx) {
 	async := c.E.KS.P.LazyUserFlush
 	i, ok := slotArg(c, c.Args[2])
 	switch {
 	case !ok:
+		return
+	case len(c.Args) == 5 && is(c.Args[3], "db") && c.Obeyed():
+		d, ok := object.ParseInt(c.Args[4])
+		if !ok || d < 0 || d >= int64(c.E.KS.Databases()) {
+			c.Err("ERR DB index is out of range")
+			return
+		}
+		c.Dirty(c.E.FlushSlotIn(c.E.KS.DB(int(d)), i, true))
+		c.OK()
 		return
 	case len(c.Args) > 4:
 		c.Err(errSubcommand(c))

@@ -110,18 +110,23 @@ func (e *Engine) FlushDB(db *keyspace.DB, async bool) int {
 // announces each key, as Valkey does, if anybody may want to hear of it; that is O(keys).
 func (e *Engine) FlushSlot(i int, async bool) (n int) {
 	for d := range e.KS.Databases() {
-		db := e.KS.DB(d)
-		var keys [][]byte
-		if e.hearsOfKeys() {
-			db.SlotKeys(i, db.SlotLen(i), func(x object.Entry) {
-				keys = append(keys, bytes.Clone(x.Key()))
-			})
-		}
-		n += db.FlushSlot(i, async)
-		for _, key := range keys {
-			e.changed(key, d, e.current)
-			e.KS.Notify(keyspace.EvGeneric, "del", key, d)
-		}
+		n += e.FlushSlotIn(e.KS.DB(d), i, async)
+	}
+	return n
+}
+
+// FlushSlotIn is FlushSlot for one database.
+func (e *Engine) FlushSlotIn(db *keyspace.DB, i int, async bool) (n int) {
+	var keys [][]byte
+	if e.hearsOfKeys() {
+		db.SlotKeys(i, db.SlotLen(i), func(x object.Entry) {
+			keys = append(keys, bytes.Clone(x.Key()))
+		})
+	}
+	n = db.FlushSlot(i, async)
+	for _, key := range keys {
+		e.changed(key, db.ID(), e.current)
+		e.KS.Notify(keyspace.EvGeneric, "del", key, db.ID())
 	}
 	return n
 }

@@ -10,6 +10,8 @@ import (
 	"godwit/internal/cluster/topology"
 	"godwit/internal/config"
 	"godwit/internal/engine"
+	"godwit/internal/propagation"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/slot"
 )
 
@@ -257,4 +259,42 @@ func (m *member) failed() bool {
 		}
 	}
 	return false
+}
+
+// TestFlushOfOneDatabase empties one of several databases while a slot is on its way to the node.
+// That does not take a step for each key, and replicas do the same.
+func TestFlushOfOneDatabase(t *testing.T) {
+	several := func(c *config.Config) { c.Cluster.Databases = 4 }
+	m, c := importing(t, several)
+	replica := newMember(t, 1, several)
+	for _, x := range []*member{m, replica} {
+		for _, db := range []int{1, 2} {
+			require.Equal(t, "+OK", x.do(x.c, fmt.Sprint("select ", db)))
+			for i := range 300 {
+				require.Equal(t, "+OK", x.do(x.c, fmt.Sprintf("set {%d}%d 1", i%3, i)))
+			}
+		}
+	}
+	require.True(t, m.e.Exec(c, raw([]string{"SELECT", "1"})))
+	require.True(t, m.e.Exec(c, raw([]string{"SET", "{a}1", "1"})))
+	heard := propagationtest.AttachTo(&m.e.Feed, propagation.Replicas)
+	m.do(m.c, "select 1")
+	require.Equal(t, "+OK", m.do(m.c, "flushdb"))
+	require.Equal(t, 1, m.e.KS.DB(1).Len())
+	require.Equal(t, 1, m.e.KS.DB(1).SlotLen(movingSlot))
+	require.Equal(t, 300, m.e.KS.DB(2).Len())
+	require.Equal(t, "-ERR", m.do(m.c, "cluster flushslot 1 db 2")[:4], "clients cannot say that")
+	units := heard.Units()
+	require.Len(t, units, 1)
+	commands := 0
+	stream := engine.NewTestClient(replica.e, 0)
+	for _, line := range strings.Split(units[0], " | ") {
+		if i := strings.Index(line, "CLUSTER"); i >= 0 {
+			replica.do(stream, line[i:])
+			commands++
+		}
+	}
+	require.Equal(t, 3, commands, units[0])
+	require.Zero(t, replica.e.KS.DB(1).Len())
+	require.Equal(t, 300, replica.e.KS.DB(2).Len())
 }

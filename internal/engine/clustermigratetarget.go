@@ -10,7 +10,6 @@ import (
 	"godwit/internal/cluster/topology"
 	"godwit/internal/config"
 	"godwit/internal/keyspace"
-	"godwit/internal/object"
 	"godwit/internal/slot"
 )
 
@@ -246,36 +245,25 @@ func (c *Ctx) FlushOwn(dbs []*keyspace.DB) bool {
 }
 
 // flushSlots deletes the keys of slots in a database, or in all of them for -1, and propagates that
-// slot by slot, or key by key.
+// slot by slot. It takes no longer for many keys, unless somebody wants to hear of each.
 func (c *Ctx) flushSlots(slots *slot.Set, db int) {
 	e := c.E
 	slots.Each(func(i int) bool {
-		if db >= 0 && e.KS.Databases() > 1 {
-			c.unlinkSlot(i, e.KS.DB(db))
-			return true
+		argv := append(make([][]byte, 0, 5), flushSlotWords[0], flushSlotWords[1],
+			strconv.AppendInt(nil, int64(i), 10))
+		n := 0
+		if db < 0 || e.KS.Databases() == 1 {
+			n = e.FlushSlot(i, true)
+		} else {
+			n = e.FlushSlotIn(e.KS.DB(db), i, true)
+			argv = append(argv, []byte("DB"), strconv.AppendInt(nil, int64(db), 10))
 		}
-		if n := e.FlushSlot(i, true); n > 0 {
+		if n > 0 {
 			c.Dirty(n)
-			c.PropagateIn(0, flushSlotWords[0], flushSlotWords[1],
-				strconv.AppendInt(nil, int64(i), 10))
+			c.PropagateIn(0, argv...)
 		}
 		return true
 	})
-}
-
-// unlinkSlot deletes the keys of a slot in a database.
-func (c *Ctx) unlinkSlot(i int, db *keyspace.DB) {
-	var keys [][]byte
-	db.SlotKeys(i, db.SlotLen(i), func(x object.Entry) {
-		keys = append(keys, slices.Clone(x.Key()))
-	})
-	for _, key := range keys {
-		if db.Unlink(key) {
-			c.Dirty(1)
-			c.PropagateIn(db.ID(), []byte("UNLINK"), key)
-			c.ChangedIn(db, key)
-		}
-	}
 }
 
 // SlotMoves reports whether the keys of a slot are on their way to this node, or about to leave it:
