@@ -124,7 +124,8 @@ func (p *pair) catchUp(end time.Time) error {
 	}
 }
 
-// take gives the slots to the target. From here on it may take writes.
+// take gives the slots to the target. Once it has them all it may take writes, so nothing is an
+// error any more, because that would be undone.
 func (m *mover) take(end time.Time) error {
 	for _, p := range m.pairs {
 		if err := p.stop(); err != nil {
@@ -139,21 +140,28 @@ func (m *mover) take(end time.Time) error {
 		}
 	}
 	for _, p := range m.pairs {
-		for {
-			info, err := p.to.clusterInfo()
-			if err != nil {
-				return err
-			}
-			if info["cluster_state"] == "ok" {
-				break
-			}
-			if time.Now().After(end) {
-				return fmt.Errorf("target: the cluster is down, says %s", p.to.addr)
-			}
-			time.Sleep(5 * time.Millisecond)
+		if err := p.serving(end); err != nil {
+			m.say("the target has all slots, but does not serve yet: %s", err)
 		}
 	}
 	return nil
+}
+
+// serving waits until the target's master serves its slots.
+func (p *pair) serving(end time.Time) error {
+	for {
+		info, err := p.to.clusterInfo()
+		if err == nil && info["cluster_state"] == "ok" {
+			return nil
+		}
+		if time.Now().After(end) {
+			if err == nil {
+				err = fmt.Errorf("target: the cluster is down, says %s", p.to.addr)
+			}
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 // awaitReplicas waits until the replicas of the target have found their masters again, which begin
