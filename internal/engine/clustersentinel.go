@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"godwit/internal/cluster/topology"
 	"godwit/internal/config"
@@ -141,6 +142,7 @@ func (e *Engine) tellMasters(old *topology.View) {
 	if old == nil || old.Cluster != v.Cluster {
 		old, s.told = nil, map[string]endpoint{}
 	}
+	s.forget(v, e.Cfg.Cluster.MasterName)
 	nodes := e.changedNodes(old)
 	for _, m := range e.Masters() {
 		at := e.endpointOf(m.Head, e.Cfg.TLSReplication)
@@ -156,6 +158,17 @@ func (e *Engine) tellMasters(old *topology.View) {
 			e.tellMaster(old, m, switched)
 			e.tellReplicas(old, m, switched)
 			e.tellSentinels(old, m, nodes)
+		}
+	}
+}
+
+// forget forgets the names of shards that there are no more. The name of an only shard stays: it
+// may have that again.
+func (s *sentinel) forget(v *topology.View, only string) {
+	for name := range s.told {
+		id, of := strings.CutPrefix(name, only+"-")
+		if of && v.Shards[topology.ShardID(id)] == nil {
+			delete(s.told, name)
 		}
 	}
 }

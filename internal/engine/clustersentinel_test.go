@@ -165,3 +165,16 @@ func TestSentinelClients(t *testing.T) {
 	m.e.Cfg.Cluster.SentinelClients = false
 	require.Contains(t, m.do(m.c, "get a"), "-MOVED 15495 127.0.0.1:7002")
 }
+
+// TestSentinelForgets has shards come and go. Their names go with them.
+func TestSentinelForgets(t *testing.T) {
+	m := newMember(t, 1, nil)
+	shard := topology.ShardID(nodeID(301))
+	m.other(77)
+	require.ElementsMatch(t, []string{"mymaster", "mymaster-" + string(m.shard().ID),
+		"mymaster-" + string(shard)}, m.e.SentinelNames())
+	m.change(topology.DelSlots{Node: nodeID(1), Slots: slotSet(77)},
+		topology.Forget{Node: nodeID(1)})
+	require.NotContains(t, m.e.SentinelNames(), "mymaster-"+string(shard))
+	require.Contains(t, m.e.SentinelNames(), "mymaster")
+}

@@ -110,3 +110,11 @@ func NewTestClient(e *Engine, db int) *Client {
 
 // JobRuns reports whether a snapshot is being made.
 func JobRuns(e *Engine) bool { return e.persist.busy() }
+
+// SentinelNames returns the names of masters whose addresses subscribers have been told.
+func (e *Engine) SentinelNames() (names []string) {
+	for name := range e.cluster.sentinel.told {
+		names = append(names, name)
+	}
+	return names
+}
