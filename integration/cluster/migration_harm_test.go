@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -162,6 +163,47 @@ func TestHarmedMigrations(t *testing.T) {
 	t.Logf("%v", ends)
 	require.Empty(t, w.lost(t))
 	h.onceAll(t, w)
+	h.replicasAgree(t)
+	// Nobody has disturbed these two but as asked.
+	from, to := h.masters(t)
+	h.begin(t, from, to)
+	h.ok(t, from, "OK", "CLUSTER", "CANCELSLOTMIGRATIONS")
+	require.Equal(t, "cancelled", h.over(t))
+	h.begin(t, from, to)
+	require.Equal(t, "success", h.over(t))
+	require.NoError(t, h.WaitReady())
+	h.onceAll(t, w)
+	h.replicasAgree(t)
+}
+
+// replicasAgree checks that replicas have the keys that their masters have.
+func (h *harmed) replicasAgree(t *testing.T) {
+	t.Helper()
+	why := ""
+	if !assert.Eventually(t, func() bool { why = h.disagreement(); return why == "" },
+		testserver.Patience, 50*time.Millisecond) {
+		t.Fatal(why)
+	}
+}
+
+// disagreement returns which replica has other keys than its master, or other values.
+func (h *harmed) disagreement() string {
+	for _, n := range h.Nodes {
+		view, err := n.View()
+		if err != nil {
+			return err.Error()
+		}
+		self := view.Find(n.ID)
+		if self.Master == "-" {
+			continue
+		}
+		theirs, err := h.Node(self.Master).Do("DEBUG", "DIGEST")
+		own, err2 := n.Do("DEBUG", "DIGEST")
+		if err != nil || err2 != nil || own.IsError() || own.Text() != theirs.Text() {
+			return fmt.Sprintf("%s has %s, its master %s", n.Addr, own.Text(), theirs.Text())
+		}
+	}
+	return ""
 }
 
 // onceAll is once for all keys whose writes were acknowledged.
@@ -278,6 +320,15 @@ func TestFlushedMigrations(t *testing.T) {
 				left = h.emptied(t, client, left)
 			}
 			h.once(t, left)
+			stays := map[string]bool{}
+			for _, key := range left {
+				stays[key] = true
+			}
+			for _, key := range h.keys {
+				if s := slot.Of([]byte(key)); !stays[key] && (s < h.first || s > h.last) {
+					require.Zero(t, client.Exists(t.Context(), key).Val(), "%s is left", key)
+				}
+			}
 		})
 	}
 }
@@ -347,8 +398,10 @@ func TestMigrationsAndEviction(t *testing.T) {
 	from, to := h.masters(t)
 	info, err := from.Info("memory")
 	require.NoError(t, err)
+	used, err := strconv.Atoi(info["used_memory"])
+	require.NoError(t, err)
 	h.ok(t, from, "OK", "CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "maxmemory",
-		info["used_memory"])
+		used-300_000) // a fifth of its keys or so
 	w := startWriters(t, h.Cluster, "a", "b", "c", "d", "e", "f")
 	h.begin(t, from, to)
 	require.Equal(t, "success", h.over(t))
@@ -361,6 +414,17 @@ func TestMigrationsAndEviction(t *testing.T) {
 			left = append(left, key)
 		}
 	}
-	t.Logf("%d of %d keys are left", len(left), len(all)+len(h.keys))
+	written := len(all) + len(h.keys)
+	t.Logf("%d of %d keys are left", len(left), written)
 	h.once(t, left)
+	evicted := 0
+	for _, n := range []*testserver.Node{from, to} {
+		info, err := n.Info("stats")
+		require.NoError(t, err)
+		some, err := strconv.Atoi(info["evicted_keys"])
+		require.NoError(t, err)
+		evicted += some
+	}
+	require.Positive(t, evicted)
+	require.GreaterOrEqual(t, len(left)+evicted, written, "keys are lost that nobody has evicted")
 }
