@@ -141,8 +141,12 @@ func (m *member) shard() *topology.Shard { return m.log.ShardOf(m.self) }
 
 func (m *member) apply(a topology.Action) {
 	m.Helper()
+	op := topology.Op{Do: a}
+	if r, ok := a.(topology.Receive); ok {
+		op.By = m.log.Migration(r.ID).Target
+	}
 	m.log = m.log.Clone()
-	require.Empty(m, m.log.Apply(m.log.Index+1, topology.Op{Do: a}))
+	require.Empty(m, m.log.Apply(m.log.Index+1, op))
 }
 
 func (m *member) install() { m.e.InstallTopology(m.log, m.self) }

@@ -154,15 +154,16 @@ func TestClosedSlotElsewhere(t *testing.T) {
 		From: topology.ShardID(nodeID(301)), To: topology.ShardID(nodeID(302))}
 	toSelf := begin
 	toSelf.To = topology.ShardID(nodeID(200))
-	closed := topology.Advance{ID: begin.ID, Phase: topology.Closed}
+	ready, closed := topology.Receive{ID: begin.ID},
+		topology.Advance{ID: begin.ID, Phase: topology.Closed}
 	mark := topology.SetMark{Node: nodeID(2), Slot: 77, Importing: nodeID(1)}
 	loose := topology.Close{Shard: topology.ShardID(nodeID(301)), Term: 1, Slots: slotSet(77)}
 	for _, c := range []struct {
 		actions []topology.Action
 		want    string
 	}{
-		{[]topology.Action{begin, closed}, moved},
-		{[]topology.Action{toSelf, closed}, waits},
+		{[]topology.Action{begin, ready, closed}, moved},
+		{[]topology.Action{toSelf, ready, closed}, waits},
 		{[]topology.Action{mark, loose}, moved},
 		{[]topology.Action{loose}, waits}, // SETSLOT NODE does not say where it goes yet
 	} {

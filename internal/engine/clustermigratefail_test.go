@@ -63,12 +63,9 @@ var failures = []failure{
 		require.Empty(p, p.to.proposed)
 		p.to.pass(800)
 	}},
-	{"the source is lost with all there", "the source has not been heard", nil, true,
+	{"the source is lost while clients wait", "connection to the source is lost", nil, true,
 		func(p *moving) {
-			p.carry()
-			p.carry()
-			p.from.proposed = nil // Done: it dies before it says so
-			p.to.e.Kill(p.stream)
+			p.to.e.Kill(p.stream) // before it has said that this is all
 			p.to.pass(int(p.from.e.Cfg.ReplTimeout)*1000 + 400)
 		}},
 	{"the replicas do not confirm", "do not confirm", func(c *config.Config) {

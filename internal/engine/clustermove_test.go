@@ -118,7 +118,8 @@ func (p *moving) settle() {
 			next := m.proposed[0]
 			m.proposed = m.proposed[1:]
 			p.from.log = p.from.log.Clone()
-			refusal := p.from.log.Apply(p.from.log.Index+1, topology.Op{Do: next.op.Do})
+			refusal := p.from.log.Apply(p.from.log.Index+1, topology.Op{By: m.self,
+				Do: next.op.Do})
 			p.install()
 			next.done(refusal)
 		}
@@ -131,6 +132,8 @@ func (p *moving) begin(slots slot.Set) {
 	p.slots = slots
 	p.apply(topology.Begin{ID: migrationID, Slots: slots, Created: 1,
 		From: p.from.shard().ID, To: p.to.shard().ID})
+	p.pass(300)
+	p.settle() // the destination has no keys there
 	p.pass(300)
 	require.Len(p, p.attempts, 1)
 	a := p.attempts[0]

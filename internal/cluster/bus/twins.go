@@ -44,7 +44,8 @@ func (b *Bus) awaitTwin(h *hello) {
 func (b *Bus) twin(h *hello) error {
 	if known := b.boots[h.node]; h.boot < known {
 		return fmt.Errorf("its files are older than node %s: they say that it was started %d "+
-			"times, the cluster has seen %d. Forget the node, and add it anew", h.node, h.boot, known)
+			"times, the cluster has seen %d. Forget the node, and add it anew", h.node, h.boot,
+			known)
 	}
 	at := ""
 	if p := b.peers[h.node]; p != nil {
