@@ -27,8 +27,16 @@ func newMovable(t *testing.T, k testserver.Kind) *movable {
 	if k == testserver.Redis8 {
 		t.Skip("Redis moves slots as a whole since 8.4")
 	}
+	// Nodes log in to each other as a user that may do what they do, and no more.
+	args := []string{"--masteruser", "mover", "--masterauth", "secret", "--user", "mover", "on",
+		">secret"}
+	if promises(k) {
+		args = append(args, "%R~*", "+psync", "+replconf", "+ping", "+cluster|syncslots")
+	} else {
+		args = append(args, "~*", "+@all")
+	}
 	c := testserver.RunCluster(t, testserver.ClusterOptions{Kind: k, Masters: 2, Replicas: 1,
-		Timeout: 10 * time.Second})
+		Timeout: 10 * time.Second, Args: args})
 	m := &movable{Cluster: c, a: c.Master(0), b: c.Master(1), tag: tagOf(t, c, 0)}
 	m.first = slotOf(m.tag)
 	m.last = min(m.first+99, slot.Count/2-1)

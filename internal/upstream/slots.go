@@ -17,10 +17,11 @@ func (c *Conn) SyncSlots(user, password string, begin []string) error {
 	if auth := h.auth(); auth != nil {
 		commands = [][]string{auth, begin}
 	}
-	if err := c.send(commands...); err != nil {
-		return err
-	}
 	for _, argv := range commands {
+		// One after the other: the source takes BEGIN when it has nothing left to say.
+		if err := c.send(argv); err != nil {
+			return err
+		}
 		line, err := c.line()
 		switch {
 		case err != nil:
