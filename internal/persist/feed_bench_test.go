@@ -12,6 +12,7 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
 
@@ -73,4 +74,55 @@ func benchLoggedSet(b *testing.B, in string, size int) {
 			e.Commit()
 		}
 	}
+}
+
+// hole is a sink that forgets what it is sent.
+type hole struct{ buf propagation.Buffer }
+
+func (h *hole) BeginUnit(int) *propagation.Buffer {
+	h.buf.B = h.buf.B[:0]
+	return &h.buf
+}
+
+func (h *hole) EndBatch() {}
+
+// BenchmarkLoggedPlace measures what it costs that the log of a master in a cluster says its place
+// at the end of each batch: the same commands without a cluster, and in one.
+func BenchmarkLoggedPlace(b *testing.B) {
+	for _, batch := range []int{1, 16} {
+		for _, place := range []bool{false, true} {
+			b.Run(fmt.Sprintf("batch=%d/place=%t", batch, place), func(b *testing.B) {
+				benchLoggedPlace(b, batch, place)
+			})
+		}
+	}
+}
+
+func benchLoggedPlace(b *testing.B, batch int, place bool) {
+	mem := vfs.NewMem()
+	dir, err := os.Getwd()
+	require.NoError(b, err)
+	require.NoError(b, mem.MkdirAll(dir, 0o755))
+	cfg := config.Default()
+	cfg.AppendOnly, cfg.AppendFsync, cfg.AutoAOFRewritePercentage = true, config.FsyncNo, 0
+	cfg.Cluster.Enabled = place
+	e := engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 5})
+	s := e.NewStore(sinkhole{mem})
+	e.BeginLoading(0)
+	require.NoError(b, s.Open(func() {}))
+	defer s.Close()
+	e.Enter()
+	defer e.Leave()
+	e.NewReplID()
+	e.Feed.Attach(propagation.Replicas, &hole{})
+	argv := [][]byte{[]byte("SET"), []byte("key:000000000001"), make([]byte, 8)}
+	before := s.AOF().Offset()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		e.Feed.Send(propagation.All, 0, argv)
+		if i%batch == batch-1 {
+			e.Commit()
+		}
+	}
+	b.ReportMetric(float64(s.AOF().Offset()-before)/float64(b.N), "logged/op")
 }
