@@ -52,6 +52,29 @@ func TestMovedOne(t *testing.T) {
 	}
 }
 
+// TestMovedWithLeader starts the leader again at another port while a node is away, which then comes
+// back at another port too. Neither knows where the other is. The third one knows where the leader
+// is, and tells.
+func TestMovedWithLeader(t *testing.T) {
+	t.Parallel()
+	list := form(t, 3)
+	for _, m := range list {
+		eventually(t, "voters", func() bool { return len(m.Status().Voters) == 3 })
+	}
+	at := leader(t, list)
+	moved, third, away := list[at], list[(at+1)%3], list[(at+2)%3]
+	away.Close()
+	moved.Close()
+	moved.move(t)
+	two := []*member{moved, third}
+	settled(t, two)
+	for leader(t, two) != 0 {
+		third.Resign()
+	}
+	away.move(t)
+	settled(t, list)
+}
+
 // TestMovedAll starts all nodes again at other ports. None can know where the others are, until
 // they are told.
 func TestMovedAll(t *testing.T) {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"math"
 
 	"godwit/internal/cluster/topology"
 	"godwit/internal/slot"
@@ -23,6 +24,7 @@ import (
 //	welcome     from the leader to a node that was admitted: give up your log, join ours
 //	decline     the answer of a node that does not want to join (any more)
 //	stranger    the sender knows no member with the receiver's raft id: it was forgotten
+//	leads       the answer to a ping of a member that does not know the leader: who it is, and where
 type kind byte
 
 const (
@@ -39,6 +41,7 @@ const (
 	kindWelcome
 	kindDecline
 	kindStranger
+	kindLeads
 )
 
 // frame is a decoded frame: its kind says which type body has.
@@ -102,6 +105,8 @@ func newBody(k kind) body {
 		return new(welcomeBody)
 	case kindDecline, kindStranger:
 		return new(raftIDBody)
+	case kindLeads:
+		return new(leadsBody)
 	}
 	return nil
 }
@@ -228,6 +233,22 @@ type whoBody struct{ req uint64 }
 
 func (b *whoBody) write(w *writer) { w.uint(b.req) }
 func (b *whoBody) read(r *reader)  { b.req = r.uint() }
+
+// leadsBody says where the bus of the leader is.
+type leadsBody struct {
+	leader topology.NodeID
+	ip     string
+	port   uint64
+}
+
+func (b *leadsBody) write(w *writer) { w.text(string(b.leader)); w.text(b.ip); w.uint(b.port) }
+
+func (b *leadsBody) read(r *reader) {
+	b.leader, b.ip, b.port = topology.NodeID(r.text()), r.text(), r.uint()
+	if b.port > math.MaxUint16 {
+		r.fail()
+	}
+}
 
 // about is what a node says of itself when it joins or is met.
 type about struct {

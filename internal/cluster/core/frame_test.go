@@ -30,6 +30,7 @@ func samples() []frame {
 		{kindWelcome, "c", &welcomeBody{1, self.slots, 2}},
 		{kindDecline, "c", &raftIDBody{1}},
 		{kindStranger, "c", &raftIDBody{2}},
+		{kindLeads, "c", &leadsBody{"a", "127.0.0.1", 17000}},
 	}
 }
 
@@ -47,7 +48,7 @@ func TestFrames(t *testing.T) {
 		require.Error(t, err)
 	}
 	for k := range 256 {
-		if k < int(kindRaft) || k > int(kindStranger) {
+		if k < int(kindRaft) || k > int(kindLeads) {
 			_, err := decode([]byte{byte(k), 0})
 			require.Error(t, err)
 		}

@@ -116,6 +116,28 @@ func (n *Node) ping() {
 	}
 }
 
+// direct tells a member that does not know the leader where it is. One that was away may look for
+// it where it no longer is.
+func (n *Node) direct(from topology.NodeID) {
+	l := n.state.Nodes[n.leader()]
+	if l != nil && l.ID != from && l.About.IP != "" {
+		n.post(from, kindLeads, &leadsBody{l.ID, l.About.IP, uint64(l.About.BusPort)})
+	}
+}
+
+// directed goes where another member says that the leader is, if there is no link to it.
+func (n *Node) directed(b *leadsBody) {
+	known := n.state.Nodes[b.leader]
+	if known == nil || n.leader() != "" || b.leader == n.meta.Node || n.cfg.Linked == nil {
+		return
+	}
+	at := known.About.Address
+	at.IP, at.BusPort = b.ip, int(b.port)
+	if _, linked := n.cfg.Linked(b.leader); !linked && at != known.About.Address {
+		n.out.Moved = append(n.out.Moved, Moved{b.leader, at})
+	}
+}
+
 // wantsLease reports whether the node is a master by the newest state that it knows.
 func (n *Node) wantsLease() bool {
 	sh := n.state.ShardOf(n.meta.Node)

@@ -34,9 +34,15 @@ func (n *Node) dispatch(from topology.NodeID, f frame) error {
 	case *raftBody:
 		return n.step(from, b)
 	case *ping:
-		if !n.stranger(from, b.raft) {
+		switch {
+		case n.stranger(from, b.raft):
+		case n.lead != nil:
 			n.lead.pinged(n, from, b)
+		default:
+			n.direct(from)
 		}
+	case *leadsBody:
+		n.directed(b)
 	case *pong:
 		n.ponged(b)
 	case *proposeBody:
