@@ -52,9 +52,8 @@ func TestMovedOne(t *testing.T) {
 	}
 }
 
-// TestMovedWithLeader starts the leader again at another port while a node is away, which then comes
-// back at another port too. Neither knows where the other is. The third one knows where the leader
-// is, and tells.
+// TestMovedWithLeader starts the leader again at another port while a node is away, which comes
+// back at another port too. Neither knows where the other is. The third one does, and tells.
 func TestMovedWithLeader(t *testing.T) {
 	t.Parallel()
 	list := form(t, 3)

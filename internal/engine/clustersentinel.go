@@ -61,7 +61,7 @@ func (e *Engine) MasterNamed(name string) (m NamedMaster, found bool) {
 
 // HearsMajority reports whether this node hears of a majority of the voters. What it knows of the
 // others may be old if it does not.
-func (e *Engine) HearsMajority() bool { return !e.cluster.cut }
+func (e *Engine) HearsMajority() bool { return e.cluster.self != nil && !e.cluster.cut }
 
 // Voters returns how many voters there are, and how many of these have not failed as far as this
 // node knows.

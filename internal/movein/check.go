@@ -42,6 +42,9 @@ func (m *mover) check() error {
 	if err != nil {
 		return err
 	}
+	if err := m.twoClusters(); err != nil {
+		return err
+	}
 	keys, err := m.sourceKeys(shards)
 	if err != nil {
 		return err
@@ -72,6 +75,24 @@ func (m *mover) check() error {
 	}
 	m.findFences(all)
 	return errors.Join(m.fenced(), m.noMigrations())
+}
+
+// twoClusters wants the source and the target to have no node in common.
+func (m *mover) twoClusters() error {
+	from, err := m.from.view()
+	if err != nil {
+		return err
+	}
+	to, err := m.to.view()
+	if err != nil {
+		return err
+	}
+	for _, l := range to {
+		if from.Find(l.ID) != nil {
+			return fmt.Errorf("the source and the target are one cluster: both have node %s", l.ID)
+		}
+	}
+	return nil
 }
 
 // sourceShards returns the shards of the source in the order of their slots. It is an error if they

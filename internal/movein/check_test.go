@@ -107,6 +107,11 @@ var checks = map[string]struct {
 	want   string
 }{
 	"good": {func(fake) {}, ""},
+	"one cluster": {func(f fake) {
+		for _, at := range []string{"x:1", "y:1"} {
+			f[at]["CLUSTER NODES"] = strings.Replace(f[at]["CLUSTER NODES"], "y y:1", "b y:1", 1)
+		}
+	}, "are one cluster: both have node b"},
 	"slots without an owner": {func(f fake) {
 		for _, a := range []string{"a:1", "b:1"} {
 			f[a]["CLUSTER NODES"] = strings.Replace(f[a]["CLUSTER NODES"], "8191", "8189", 1)
