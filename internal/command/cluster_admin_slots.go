@@ -45,12 +45,9 @@ func changeSlots(c *engine.Ctx, del, ranges bool) {
 	me := c.E.Self().ID
 	var do topology.Action = topology.AddSlots{Node: me, Slots: set}
 	switch {
-	case del && claims(c.E, &set, true):
-		c.OK() // ADDSLOTS follows, or SETSLOT
-		return
 	case del:
 		do = topology.DelSlots{Node: me, Slots: set}
-	case claims(c.E, &set, false):
+	case claims(c.E, &set):
 		do = topology.Move{Slots: set, To: me, Keep: true}
 	}
 	propose(c, do, func(c *engine.Ctx, refusal string) {
@@ -63,16 +60,16 @@ func changeSlots(c *engine.Ctx, del, ranges bool) {
 	})
 }
 
-// claims reports whether all slots of a set have other owners, and keys of them have come to this
-// node's shard one by one, or with left, are here for whatever reason. It may claim them: when
+// claims reports whether this node may take all slots of a set from their owners, because it has
+// begun to import them key by key, or has keys of them from such an import that was given up. When
 // redis-cli repairs a move, it sends SETSLOT STABLE, DELSLOTS and ADDSLOTS to the node that has
-// most of a slot's keys, and DELSLOTS and SETSLOT IMPORTING to the others.
-func claims(e *engine.Engine, set *slot.Set, left bool) bool {
+// most of a slot's keys.
+func claims(e *engine.Engine, set *slot.Set) bool {
 	all, sh := true, e.SelfShard()
 	set.Each(func(i int) bool {
 		m, owner := e.Topology().Marks[i], e.SlotOwner(i)
-		all = owner != nil && owner != sh && (sh.Kept.Has(i) || m != nil && m.To == sh.ID ||
-			left && keysIn(e, i) > 0)
+		all = owner != nil && owner != sh &&
+			(m != nil && m.To == sh.ID || sh.Kept.Has(i) && keysIn(e, i) > 0)
 		return all
 	})
 	return all && !set.Empty() && sh.Master == e.Self().ID

@@ -103,6 +103,8 @@ type clustering struct {
 	cut   bool            // the node does not hear of a majority
 	down  bool            // as CLUSTER INFO says
 	refs  []spec.KeyRef   // scratch
+	// declined is the last promotion of this node that it has declined.
+	declined promotion
 	// leaving is the shard whose replica this node does not want to be any more.
 	leaving topology.ShardID
 	held    postponed // clients whose commands the gate holds back
@@ -111,6 +113,15 @@ type clustering struct {
 	sentinel
 	clusterView
 }
+
+// promotion is one of a shard's.
+type promotion struct {
+	shard topology.ShardID
+	term  uint64
+}
+
+// promotion returns the one by which the shard has its master.
+func (c *clustering) promotion() promotion { return promotion{c.shard.ID, c.shard.Term} }
 
 // clusterView is what a topology is to this node.
 type clusterView struct {

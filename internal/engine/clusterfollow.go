@@ -15,6 +15,7 @@ const (
 	errFollowFull = "ERR To follow a master of another cluster the node must be empty and" +
 		" without assigned slots."
 	errFollowMoves = "ERR Slots are on their way to this node"
+	errFollowHalf  = "ERR This node still deletes what a migration has left. Try again"
 	errFollowsNone = "ERR This node follows no other cluster"
 )
 
@@ -43,6 +44,8 @@ func (e *Engine) FollowShard(host string, port int, f Followed, by *Client) (ref
 		return errFollowFull
 	case len(e.migrations.imports) > 0:
 		return errFollowMoves
+	case !v.shard.Half.Empty():
+		return errFollowHalf
 	case !busy.Empty():
 		return "ERR Slot " + strconv.Itoa(busy.Ranges()[0].First) + " is already busy"
 	}

@@ -120,6 +120,8 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	switch {
 	case mine && (owner.Closing.Has(n) || e.cluster.halfOwn.Has(n)) && s.keys:
 		return waits, to
+	case mine && s.keys && e.cluster.leads() && e.declines(): // another one may have written
+		return waits, to
 	case mine:
 		return serves, nil
 	// A replica serves the readers of its shard, and who has subscribed there.

@@ -196,6 +196,21 @@ func TestFollowAndMigration(t *testing.T) {
 	require.Contains(t, m.do(m.c, follow), "on their way")
 	m.apply(topology.Advance{ID: string(nodeID(77)), Phase: topology.Cancelled})
 	m.install()
+	m.settle()
+	require.Equal(t, "+OK", m.do(m.c, follow))
+}
+
+// TestFollowAfterHalfAnImport has a node follow a shard while the log does not know yet that it has
+// deleted what a migration had left: it would delete what it copies.
+func TestFollowAfterHalfAnImport(t *testing.T) {
+	m, c := importing(t, nil)
+	m.come(c, "{a}1")
+	m.change(topology.DelSlots{Node: nodeID(1), Slots: slotSet(movingSlot)})
+	m.apply(topology.DelSlots{Node: nodeID(0), All: true})
+	m.install()
+	const follow = "cluster follow 10.0.0.1 7000 slotsrange 1 1"
+	require.Contains(t, m.do(m.c, follow), "still deletes")
+	m.settle()
 	require.Equal(t, "+OK", m.do(m.c, follow))
 }
 

@@ -62,7 +62,7 @@ func (e *Engine) stateChanged() (down bool) {
 		}
 	}
 	c.plain = slot.Set{}
-	if down || c.role != topology.Master {
+	if down || c.role != topology.Master || e.declines() {
 		return down
 	}
 	c.plain = c.shard.Slots

@@ -63,13 +63,22 @@ func (e *Engine) ClusterReport() ClusterReport {
 		Offset: e.Feed.Offset(), Whole: e.shard.synced && !e.loading.on}
 	if m := e.repl.master; m != nil && m.followed == nil {
 		r.Role, r.Linked = topology.Replica, m.state == LinkConnected
-		r.Whole = e.hasWhole(m) && !e.tooOld(m)
+		r.Whole = e.hasWhole(m) && !e.tooOld(m) && !(e.cluster.leads() && e.declines())
 	}
 	return r
 }
 
 // hasWhole reports whether a replica's data set is one that the shard had.
 func (e *Engine) hasWhole(m *Master) bool { return e.shard.synced && !e.loading.on && m.cached }
+
+// declines reports whether the node was promoted for data that it has no longer. It then stays what
+// it is, and the leader sees from its reports that the shard needs another master.
+// A full synchronization that ends later does not change that: the old master may have more.
+func (e *Engine) declines() bool {
+	m, c := e.repl.master, &e.cluster
+	return m != nil && m.followed == nil && c.shard.Before != nil && !c.shard.Bare &&
+		(c.declined == c.promotion() || !e.hasWhole(m))
+}
 
 // tooOld reports whether the replica has had no master for so long that it must not become one.
 func (e *Engine) tooOld(m *Master) bool {

@@ -15,6 +15,7 @@ func (e *Engine) followShard() {
 	defer e.configureExpire()
 	switch master := v.state.Nodes[v.shard.Master]; {
 	case v.leads() && e.declines():
+		v.declined = v.promotion()
 		e.Log.Warning("This node cannot take over the shard: its data went for a full " +
 			"synchronization with the old master")
 	case v.leads():
@@ -30,13 +31,6 @@ func (e *Engine) followShard() {
 			e.follow(last)
 		}
 	}
-}
-
-// declines reports whether the node was promoted for data that it has no longer. It then stays what
-// it is, and the leader sees from its reports that the shard needs another master.
-func (e *Engine) declines() bool {
-	m, sh := e.repl.master, e.cluster.shard
-	return m != nil && m.followed == nil && sh.Before != nil && !sh.Bare && !e.hasWhole(m)
 }
 
 // lead makes the server the master of its shard, in the shard's term.

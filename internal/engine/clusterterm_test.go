@@ -123,9 +123,18 @@ func TestPromotedWithoutData(t *testing.T) {
 	require.True(t, m.e.IsReplica())
 	require.False(t, m.e.ClusterReport().Whole)
 	require.False(t, m.e.LeaseHeld())
+	for _, command := range []string{"get a", "set a 1"} {
+		got := m.do(m.client(), command)
+		require.Equal(t, "(postponed)", got, "there may be another master: %s", command)
+	}
+	m.e.RegainData() // as of some moment, from the old master
+	m.install()
+	require.True(t, m.e.IsReplica())
+	require.False(t, m.e.ClusterReport().Whole)
 	m.apply(topology.Decline{Shard: sh, Term: 5})
 	m.install()
 	require.True(t, m.e.IsReplica())
+	require.True(t, m.e.ClusterReport().Whole)
 	require.Equal(t, nodeID(1), m.shard().Last)
 	m.apply(topology.Promote{Shard: sh, Term: 5, Node: nodeID(0), Bare: true})
 	m.install()

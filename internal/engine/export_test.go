@@ -68,6 +68,9 @@ func (e *Engine) MasterDB() (db int, cached bool) { return e.repl.master.db, e.r
 // LoseData makes a replica one whose data has gone for its master's, which has yet to come.
 func (e *Engine) LoseData() { e.repl.master.cached = false }
 
+// RegainData ends that.
+func (e *Engine) RegainData() { e.repl.master.cached = true }
+
 // BeginAside begins a load beside the data that is served.
 func (e *Engine) BeginAside(total int64) AsideLoad { return AsideLoad{e.beginAside(total)} }
 

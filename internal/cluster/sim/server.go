@@ -83,6 +83,8 @@ type server struct {
 	linked int64 // when it last heard of its master
 	lags   bool  // it asks its master for nothing, for a test
 	link   link
+	// declined is the last term in which it was promoted and did not lead.
+	declined uint64
 	// stopping is nil unless the server was told to stop.
 	stopping *stopping
 }
@@ -135,6 +137,11 @@ func (s *server) local() core.Local {
 	if s.term > 0 {
 		l.Role = topology.Master
 	}
+	if s.state != nil {
+		if sh := s.state.ShardOf(s.h.id); sh != nil && sh.Master == s.h.id && s.declines(sh) {
+			l.Whole = false
+		}
+	}
 	return l
 }
 
@@ -157,9 +164,9 @@ func (s *server) install(t *topology.State) {
 			s.conns = nil
 		}
 	case s.term == sh.Term && s.data.shard == sh.ID:
-	case sh.Before != nil && !sh.Bare && !s.whole:
+	case s.declines(sh):
 		h.w.note("%v has no data any more, and does not lead in term %d", h, sh.Term)
-		s.term, s.pending = 0, nil
+		s.term, s.pending, s.declined = 0, nil, sh.Term
 	default:
 		s.master(sh)
 	}
@@ -168,6 +175,11 @@ func (s *server) install(t *topology.State) {
 	}
 	h.report()
 	h.inbox(func() { h.node.Installed(h.clock(), t) })
+}
+
+// declines reports whether the server was promoted for data that had gone when it heard of that.
+func (s *server) declines(sh *topology.Shard) bool {
+	return sh.Before != nil && !sh.Bare && s.term != sh.Term && (s.declined == sh.Term || !s.whole)
 }
 
 // master begins to be the master of a shard.

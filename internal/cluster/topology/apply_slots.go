@@ -257,7 +257,9 @@ func (a Move) apply(e *entry) string {
 		if common := moved.Common(&e.Shards[id].Slots); !common.Empty() {
 			e.take(id, &common)
 			if a.Keep {
-				e.editShard(id).Kept.Union(&common)
+				sh := e.editShard(id)
+				common.Subtract(&sh.Half) // these keys go
+				sh.Kept.Union(&common)
 			}
 			raise = true
 		}

@@ -254,6 +254,22 @@ func TestHalfImports(t *testing.T) {
 	require.Empty(t, l.by(1, SetMark{Node: nodeID(1), Slot: 3, Importing: nodeID(0)}))
 }
 
+// TestClaimOfHalf has a node take a slot from an owner that still deletes what a migration had left
+// of it. Such keys are not kept.
+func TestClaimOfHalf(t *testing.T) {
+	l := newLog(t)
+	l.ok(Begin{ID: id("cc", 1), Slots: slots(5, 5), From: shardID(0), To: shardID(1)})
+	require.Empty(t, l.by(1, Receive{ID: id("cc", 1)}))
+	l.ok(Advance{ID: id("cc", 1), Phase: Failed})
+	l.ok(DelSlots{Node: nodeID(0), Slots: slots(5, 5)})
+	l.ok(AddSlots{Node: nodeID(1), Slots: slots(5, 5)})
+	require.Empty(t, l.by(1, Close{shardID(1), 1, slots(5, 5)}))
+	l.ok(Move{Slots: slots(5, 5), To: nodeID(0), Keep: true})
+	require.Equal(t, slot.Set{}, l.shard(1).Kept)
+	_, err := Decode(l.State.Encode())
+	require.NoError(t, err)
+}
+
 // TestClaim has a node take a slot from its owner, who keeps the keys until it owns the slot again.
 func TestClaim(t *testing.T) {
 	l := newLog(t)
