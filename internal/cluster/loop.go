@@ -139,7 +139,7 @@ func (r *Runtime) connect(s *topology.State) {
 	for id, n := range s.Nodes {
 		boots[string(id)] = n.Boot
 		addr := busAddr(n.About.Address)
-		if m, ok := r.moved[id]; ok {
+		if m, ok := r.moved[id]; ok && !m.gone {
 			addr = m.to
 		}
 		if id != r.node.ID() && addr != "" {
@@ -154,33 +154,50 @@ func (r *Runtime) connect(s *topology.State) {
 type movedNode struct {
 	from, to string
 	linked   int64 // when there last was a link
+	gone     bool  // it was not reached there
 }
 
-// move has the bus connect to members where CLUSTER MEET has found them.
+// doubtParts is how many node timeouts must pass until another member is believed again that says
+// where a node is that was not reached there.
+const doubtParts = 5
+
+// move has the bus connect to members where CLUSTER MEET has found them, or other members say that
+// they are. Those may say so again and again.
 func (r *Runtime) move(list []core.Moved) {
-	s := r.node.State()
+	s, changed := r.node.State(), false
 	for _, m := range list {
-		if n := s.Nodes[m.Node]; n != nil {
-			r.moved[m.Node] = movedNode{busAddr(n.About.Address), busAddr(m.At), r.o.Now()}
-			r.log.Notice("Node %s has moved to %s", describe(n), busAddr(m.At))
+		n, to := s.Nodes[m.Node], busAddr(m.At)
+		old := r.moved[m.Node]
+		if n == nil || old.to == to && (m.Told || !old.gone) {
+			continue
 		}
+		r.moved[m.Node] = movedNode{from: busAddr(n.About.Address), to: to, linked: r.o.Now()}
+		r.log.Notice("Node %s has moved to %s", describe(n), to)
+		changed = true
 	}
-	r.connect(s)
+	if changed {
+		r.connect(s)
+	}
 }
 
 // checkMoved goes back to the address that the state has for members that cannot be reached where
-// CLUSTER MEET has found them. It was perhaps an alias, met while the link was down for a moment.
+// move has looked for them. It was perhaps an alias, met while the link was down for a moment.
 func (r *Runtime) checkMoved() {
 	now, gone := r.o.Now(), false
 	for id, m := range r.moved {
-		if r.bus.Linked(string(id)) != "" {
-			m.linked = now
-			r.moved[id] = m
-		} else if now-m.linked >= int64(r.timeout) {
-			r.log.Notice("Node %.40s is not reached at %s any more", id, m.to)
+		switch away := now - m.linked; {
+		case m.gone && away >= doubtParts*int64(r.timeout):
 			delete(r.moved, id)
-			gone = true
+			continue
+		case m.gone:
+			continue
+		case r.bus.Linked(string(id)) != "":
+			m.linked = now
+		case away >= int64(r.timeout):
+			r.log.Notice("Node %.40s is not reached at %s", id, m.to)
+			m.gone, gone = true, true
 		}
+		r.moved[id] = m
 	}
 	if gone {
 		r.connect(r.node.State())

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -139,6 +140,38 @@ func TestMovedAndBack(t *testing.T) {
 		at := topology.Address{IP: "127.0.0.1", BusPort: own}
 		a.Runtime.move([]core.Moved{{Node: id, At: at}})
 	})
+	b.start(t)
+	eventually(t, "there is a link", func() bool { return a.bus.Linked(string(id)) != "" })
+}
+
+// TestToldInVain has a member say again and again that another one is where nobody is. It is
+// looked for there once, for a while. CLUSTER MEET, which has been there, is believed at once.
+func TestToldInVain(t *testing.T) {
+	t.Parallel()
+	list := form(t, 2)
+	settled(t, list)
+	a, b := list[0], list[1]
+	id := b.Status().ID
+	b.Close()
+	port, err := testserver.Port()
+	require.NoError(t, err)
+	move := func(told bool) (times int) {
+		done := make(chan bool)
+		a.do(func(int64) {
+			at := topology.Address{IP: "127.0.0.1", BusPort: port}
+			a.Runtime.move([]core.Moved{{Node: id, At: at, Told: told}})
+			done <- true
+		})
+		<-done
+		return strings.Count(a.logs.String(), "has moved to")
+	}
+	times := 0
+	eventually(t, "it is given up", func() bool {
+		times = move(true)
+		return strings.Contains(a.logs.String(), "is not reached at")
+	})
+	require.Equal(t, 1, max(times, move(true)))
+	require.Equal(t, 2, move(false))
 	b.start(t)
 	eventually(t, "there is a link", func() bool { return a.bus.Linked(string(id)) != "" })
 }

@@ -234,17 +234,23 @@ type whoBody struct{ req uint64 }
 func (b *whoBody) write(w *writer) { w.uint(b.req) }
 func (b *whoBody) read(r *reader)  { b.req = r.uint() }
 
-// leadsBody says where the bus of the leader is.
+// leadsBody says where the bus of the leader is, by the state of an index.
 type leadsBody struct {
+	index  uint64
 	leader topology.NodeID
 	ip     string
 	port   uint64
 }
 
-func (b *leadsBody) write(w *writer) { w.text(string(b.leader)); w.text(b.ip); w.uint(b.port) }
+func (b *leadsBody) write(w *writer) {
+	w.uint(b.index)
+	w.text(string(b.leader))
+	w.text(b.ip)
+	w.uint(b.port)
+}
 
 func (b *leadsBody) read(r *reader) {
-	b.leader, b.ip, b.port = topology.NodeID(r.text()), r.text(), r.uint()
+	b.index, b.leader, b.ip, b.port = r.uint(), topology.NodeID(r.text()), r.text(), r.uint()
 	if b.port > math.MaxUint16 {
 		r.fail()
 	}

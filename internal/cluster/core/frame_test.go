@@ -30,7 +30,7 @@ func samples() []frame {
 		{kindWelcome, "c", &welcomeBody{1, self.slots, 2}},
 		{kindDecline, "c", &raftIDBody{1}},
 		{kindStranger, "c", &raftIDBody{2}},
-		{kindLeads, "c", &leadsBody{"a", "127.0.0.1", 17000}},
+		{kindLeads, "c", &leadsBody{1, "a", "127.0.0.1", 17000}},
 	}
 }
 

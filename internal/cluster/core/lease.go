@@ -121,20 +121,23 @@ func (n *Node) ping() {
 func (n *Node) direct(from topology.NodeID) {
 	l := n.state.Nodes[n.leader()]
 	if l != nil && l.ID != from && l.About.IP != "" {
-		n.post(from, kindLeads, &leadsBody{l.ID, l.About.IP, uint64(l.About.BusPort)})
+		n.post(from, kindLeads,
+			&leadsBody{n.state.Index, l.ID, l.About.IP, uint64(l.About.BusPort)})
 	}
 }
 
-// directed goes where another member says that the leader is, if there is no link to it.
+// directed goes where another member says that the leader is, if there is no link to it. A member
+// that knows less than this node may not know yet that the leader has moved.
 func (n *Node) directed(b *leadsBody) {
 	known := n.state.Nodes[b.leader]
-	if known == nil || n.leader() != "" || b.leader == n.meta.Node || n.cfg.Linked == nil {
+	if known == nil || n.leader() != "" || b.leader == n.meta.Node || n.cfg.Linked == nil ||
+		b.index < n.state.Index {
 		return
 	}
 	at := known.About.Address
 	at.IP, at.BusPort = b.ip, int(b.port)
 	if _, linked := n.cfg.Linked(b.leader); !linked && at != known.About.Address {
-		n.out.Moved = append(n.out.Moved, Moved{b.leader, at})
+		n.out.Moved = append(n.out.Moved, Moved{Node: b.leader, At: at, Told: true})
 	}
 }
 

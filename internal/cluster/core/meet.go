@@ -165,7 +165,7 @@ func (n *Node) facts(from topology.NodeID, cluster string, b *factsBody) {
 			n.met(m, errTwin)
 		}
 	case known != nil && cluster == n.meta.Cluster && n.moved(m.at, known, &b.about):
-		n.out.Moved = append(n.out.Moved, Moved{b.node, m.at})
+		n.out.Moved = append(n.out.Moved, Moved{Node: b.node, At: m.at})
 		n.met(m, "")
 	case known != nil && known.About.Address != b.about.about.Address:
 		if cluster == n.meta.Cluster && n.linkedAt(b.node, m.at) { // it was met there before

@@ -248,3 +248,24 @@ func TestMoved(t *testing.T) {
 	linked = true
 	require.False(t, n.moved(other, known, says(4, other)), "a copy")
 }
+
+// TestDirected wants a node to go where another member says that the leader is, unless that member
+// knows less than the node itself.
+func TestDirected(t *testing.T) {
+	at := topology.Address{IP: "127.0.0.1", Port: 7000, BusPort: 17000}
+	told := func(index uint64, port int, linked bool) []Moved {
+		n := &Node{cfg: Config{Linked: func(topology.NodeID) (topology.Address, bool) {
+			return at, linked
+		}}}
+		n.state = &topology.State{Index: 7, Nodes: map[topology.NodeID]*topology.Node{
+			"a": {ID: "a", About: topology.About{Address: at}}}}
+		n.directed(&leadsBody{index, "a", at.IP, uint64(port)})
+		return n.out.Moved
+	}
+	other := at
+	other.BusPort = 17001
+	require.Equal(t, []Moved{{Node: "a", At: other, Told: true}}, told(8, 17001, false))
+	require.Empty(t, told(8, 17000, false), "that is known")
+	require.Empty(t, told(6, 17001, false), "it was there once")
+	require.Empty(t, told(8, 17001, true), "the link will tell")
+}

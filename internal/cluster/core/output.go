@@ -32,6 +32,7 @@ type Message struct {
 type Moved struct {
 	Node topology.NodeID
 	At   topology.Address
+	Told bool // by another member: nobody has been there to see
 }
 
 // Answer is the result of a proposal or of a request.
