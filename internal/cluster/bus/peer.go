@@ -204,6 +204,13 @@ func (p *peer) session() error {
 		defer b.mu.Unlock()
 		return b.twin(h)
 	})
+	if err == nil {
+		defer conn.Close()
+		err = p.opened(conn, them, serial)
+	}
+	if errors.Is(err, errClosed) {
+		return err
+	}
 	if err != nil {
 		p.mu.Lock()
 		p.failed = true
@@ -211,10 +218,6 @@ func (p *peer) session() error {
 		// What waits would be old news by the time that there is a link.
 		b.stats.dropped.Add(p.queues.reset())
 		return err
-	}
-	defer conn.Close()
-	if !p.opened(conn, them.process, serial) {
-		return errClosed // we are somebody else by now
 	}
 	defer p.broken()
 	b.o.Log.Debug("Link to cluster node %s at %s is open", them.node, p.addr)
@@ -234,18 +237,28 @@ func (p *peer) session() error {
 	return b.write(conn, &p.queues, &p.bytes, ended, idle)
 }
 
-// opened notes that the link is open, unless the peer was restarted since it had that serial.
-func (p *peer) opened(conn net.Conn, process uint64, serial int) bool {
+// opened notes that the link is open, unless the peer was restarted since it had that serial, or
+// another process of the node has opened a link meanwhile. enter asks the same of that one, so only
+// one of both gets in.
+func (p *peer) opened(conn net.Conn, them *hello, serial int) error {
+	b := p.bus
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.node != "" {
+		if err := b.twin(them); err != nil {
+			return err
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.serial != serial {
-		return false
+		return errClosed // we are somebody else by now
 	}
-	p.conn, p.process, p.created, p.failed = conn, process, time.Now(), false
+	p.conn, p.process, p.created, p.failed = conn, them.process, time.Now(), false
 	p.bytes.Store(0)
 	p.heard.Store(0)
-	p.bus.stats.dropped.Add(p.queues.rewind())
-	return true
+	b.stats.dropped.Add(p.queues.rewind())
+	return nil
 }
 
 func (p *peer) broken() {

@@ -1,6 +1,8 @@
 package bus
 
 import (
+	"context"
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,4 +48,43 @@ func TestOldFiles(t *testing.T) {
 	a.SetBoots(map[string]uint64{id(2): 4})
 	a.linked(t, 2)
 	b.linked(t, 1)
+}
+
+// heldProof is the connection of a caller that holds its second message back, the proof, until it
+// is told to proceed.
+type heldProof struct {
+	net.Conn
+	sent          int
+	held, proceed chan struct{}
+}
+
+func (h *heldProof) Write(b []byte) (int, error) {
+	if h.sent++; h.sent == 2 {
+		select {
+		case h.held <- struct{}{}:
+		default:
+		}
+		<-h.proceed
+	}
+	return h.Conn.Write(b)
+}
+
+// TestTwinsAtOnce has a copy of a node open a link while the link to the node is being opened.
+func TestTwinsAtOnce(t *testing.T) {
+	held, proceed := make(chan struct{}, 1), make(chan struct{})
+	a := start(t, 1, "s", func(o *Options) {
+		dial := o.Dial
+		o.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+			conn, err := dial(ctx, addr)
+			return &heldProof{Conn: conn, held: held, proceed: proceed}, err
+		}
+	})
+	b, twin := start(t, 2, "s"), start(t, 2, "s")
+	a.SetPeers(map[string]string{id(2): b.addr})
+	<-held
+	twin.SetPeers(map[string]string{id(1): a.addr})
+	twin.linked(t, 1)
+	close(proceed)
+	a.logged(t, "No link to cluster node "+id(2)+" at "+b.addr+": another process uses the id")
+	require.Empty(t, a.Linked(id(2)))
 }
