@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"godwit/internal/cluster/topology"
@@ -55,7 +56,7 @@ func (e *Engine) hasSuccessor() (found bool) {
 func (e *Engine) beginHandover(until int64) {
 	e.Log.Notice("Handing the shard over to a replica before shutting down (shutdown-timeout %d).",
 		e.Cfg.ShutdownTimeout)
-	e.ending.hand = handover{step: handsOver, began: e.Steady()}
+	e.ending.hand = handover{step: handsOver, began: e.Steady(), term: e.cluster.shard.Term}
 	e.askSuccessor(until)
 }
 
@@ -82,6 +83,11 @@ func (e *Engine) goOnHandingOver() bool {
 		h.step = handedOver
 		e.resumePostponed() // they are redirected before the server ends, at the next turn
 		return true
+	}
+	if c.leads() && c.shard.Term != h.term {
+		// Who was to take over could not. The new term has cut the links of the other replicas.
+		h.again, h.term, h.began = true, c.shard.Term, now
+		e.askSuccessor(e.ending.until)
 	}
 	if why := e.handingFails(); why != "" {
 		h.step = handNone
@@ -118,9 +124,13 @@ func (e *Engine) handingFails() string {
 	patience := c.nodeTimeout() / patienceParts
 	switch {
 	case h.refusal != "" && c.leads() && now-h.began >= patience:
-		return h.refusal
-	case h.alone != 0 && (c.leads() || now-h.alone >= patience):
+		return strings.TrimPrefix(h.refusal, "ERR ")
+	case h.alone != 0 && c.leads() && !h.again:
 		return "the replica is gone"
+	case h.alone != 0 && now-h.alone >= patience && (!c.leads() || now-h.began >= patience):
+		return "the replica is gone"
+	case c.leads() && h.again && now-h.began >= c.nodeTimeout():
+		return "this node was promoted again, and no replica has taken over since"
 	case c.leads() && (c.cut || now-h.began >= c.nodeTimeout()):
 		return "no leader of the cluster has taken it up"
 	case now >= e.ending.until:

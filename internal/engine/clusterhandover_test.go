@@ -66,20 +66,20 @@ func TestHandOverInVain(t *testing.T) {
 		words string
 		alone bool
 		asks  bool
-		play  func(m *member) // it has not ended before, and has after that
+		play  func(m *member, ended *bool) // it has not ended before, and has after that
 	}{
 		"nobody follows": {alone: true},
 		"at once":        {words: "now"},
 		"no time":        {edit: func(c *config.Config) { c.ShutdownTimeout = 0 }},
 		"not wanted":     {edit: func(c *config.Config) { c.Cluster.HandOver = false }},
-		"refused": {asks: true, play: func(m *member) {
-			for range 13 {
+		"refused": {asks: true, play: func(m *member, ended *bool) {
+			for i := 0; i < 30 && !*ended; i++ { // and long before "no answer"
 				m.handed[len(m.handed)-1]("ERR No")
 				m.pass(100)
 			}
 		}},
-		"no answer":   {asks: true, play: func(m *member) { m.pass(5000) }},
-		"no majority": {asks: true, play: func(m *member) { m.deaf = true; m.pass(200) }},
+		"no answer":   {asks: true, play: func(m *member, _ *bool) { m.pass(5000) }},
+		"no majority": {asks: true, play: func(m *member, _ *bool) { m.deaf = true; m.pass(200) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMember(t, 2, c.edit)
@@ -91,7 +91,7 @@ func TestHandOverInVain(t *testing.T) {
 			require.Equal(t, c.asks, len(m.handed) > 0)
 			if c.play != nil {
 				require.False(t, *ended)
-				c.play(m)
+				c.play(m, ended)
 			}
 			require.True(t, *ended)
 		})
@@ -116,6 +116,41 @@ func TestHandOverLost(t *testing.T) {
 	require.False(t, *ended, "it may be about to be the master")
 	m.pass(500)
 	require.True(t, *ended)
+}
+
+// TestHandOverAgain has the leader promote the stopping master again, because the replica that was
+// to take over could not. Another one is back in a moment, or is not.
+func TestHandOverAgain(t *testing.T) {
+	for _, back := range []bool{true, false} {
+		m := newMember(t, 3, nil)
+		m.e.FollowStream()
+		m.ack(m.join(1))
+		m.ack(m.join(2))
+		ended := m.stops()
+		m.do(m.c, "shutdown")
+		require.Len(t, m.handed, 1)
+		m.handed[0]("")
+		m.revoke()
+		m.pass(200)
+		m.apply(topology.Promote{Shard: m.shard().ID, Term: m.shard().Term, Node: nodeID(0)})
+		m.install()
+		m.turn()
+		m.pass(200)
+		require.False(t, *ended, "the links were cut just now")
+		require.Len(t, m.handed, 2, "the new wish needs to be told")
+		if back {
+			m.ack(m.join(1))
+			m.pass(2000)
+			require.False(t, *ended)
+			m.failOver()
+			m.pass(200)
+			require.Zero(t, m.kept)
+		} else {
+			m.pass(1500)
+			require.Equal(t, 1, m.kept)
+		}
+		require.True(t, *ended)
+	}
 }
 
 // TestHandOverAborted has the server go on.

@@ -44,8 +44,10 @@ func (e *Engine) ShutdownIn() int64 {
 // Meanwhile writes wait, for the shutdown and, once the shard is revoked, for its next master.
 type handover struct {
 	step  handStep
-	began int64 // steady ms
-	asked int64 // when the leader was last asked, steady ms; 0: never
+	began int64  // steady ms: this, or in the term that the leader has promoted this node again
+	term  uint64 // of the shard, when this node was last its master
+	again bool   // the leader has promoted this node again: nobody has taken over yet
+	asked int64  // when the leader was last asked, steady ms; 0: never
 	// refusal is the leader's answer to that, "" if it has taken it up, or has not answered yet.
 	refusal string
 	// alone is since when no replica has been linked, steady ms; 0: one is.
