@@ -70,3 +70,20 @@ func TestBest(t *testing.T) {
 		require.Equal(t, c.want, l.best(n, n.state.Shards[own]), c.what)
 	}
 }
+
+// TestKeep wants a HandOver that was taken back not to be sent any more, by whoever leads next.
+func TestKeep(t *testing.T) {
+	n, _ := crowded(t, 1)
+	refusal := ""
+	n.failover(HandOver, 1, func(text string) { refusal = text })
+	n.request(topology.Op{Do: topology.Leave{Node: testNode(1)}}, nil)
+	n.failover(Keep, 0, nil)
+	for _, a := range n.out.Answers {
+		a.Done(a.Refusal)
+	}
+	require.Equal(t, errKept, refusal)
+	require.Len(t, n.requests.open, 2)
+	require.Equal(t, Keep, n.requests.open[1].mode)
+	n.failover(HandOver, 1, nil)
+	require.Len(t, n.requests.open, 3, "it stops after all")
+}

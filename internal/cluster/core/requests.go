@@ -53,8 +53,19 @@ func (n *Node) enqueue(r *request) *request {
 	return r
 }
 
-// failover opens a request to be promoted.
+// errKept is the reply to a HandOver that Keep takes back before a leader has answered it.
+const errKept = "ERR The node goes on as a master"
+
+// failover opens a request to be promoted. Keep ends those that it takes back: sent again, they
+// would be news to another leader.
 func (n *Node) failover(mode FailoverMode, limit Time, done func(refusal string)) {
+	if mode == Keep {
+		for _, r := range slices.Clone(n.requests.open) {
+			if r.op.Do == nil && r.mode == HandOver {
+				n.requests.finish(n, n.meta.Node, r.req, errKept)
+			}
+		}
+	}
 	n.enqueue(&request{req: n.number(), mode: mode, limit: limit, done: done})
 }
 
