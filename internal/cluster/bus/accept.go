@@ -119,7 +119,7 @@ func (b *Bus) refused(s *stranger, err error) {
 	}
 	b.stats.refused.Add(1)
 	reason, text := explain(err)
-	if reason == "" {
+	if reason == "" || reason == "former" {
 		b.o.Log.Debug("Connection from %s to the cluster bus: %s", s.addr, text)
 		return
 	}

@@ -115,8 +115,9 @@ type Bus struct {
 	mu        sync.Mutex
 	self      string            // this node's id
 	boots     map[string]uint64 // see SetBoots
-	peers     map[string]*peer  // by node
-	visits    map[string]*peer  // by address
+	twins     map[string]twinSeen
+	peers     map[string]*peer // by node
+	visits    map[string]*peer // by address
 	incoming  map[caller]*inbox
 	strangers []*stranger // oldest first
 	listeners map[net.Listener]bool
@@ -142,7 +143,7 @@ const (
 // New returns a bus of a node. It has no links and listens nowhere yet.
 func New(self string, o Options) *Bus {
 	b := &Bus{o: o, self: self, process: rand.Uint64(), peers: map[string]*peer{},
-		visits: map[string]*peer{}, incoming: map[caller]*inbox{},
+		twins: map[string]twinSeen{}, visits: map[string]*peer{}, incoming: map[caller]*inbox{},
 		listeners: map[net.Listener]bool{}}
 	b.quiet.log = o.Log
 	b.ctx, b.cancel = context.WithCancel(context.Background())

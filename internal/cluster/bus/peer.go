@@ -155,7 +155,7 @@ func (p *peer) complain(err error) {
 		}
 		return
 	}
-	if reason, text := explain(err); reason == "" {
+	if reason, text := explain(err); reason == "" || reason == "former" {
 		b.o.Log.Debug("Link to %s at %s: %s", who, p.addr, err)
 	} else {
 		b.quiet.warn("out "+reason+p.addr, "No link to %s at %s: %s", who, p.addr, text)

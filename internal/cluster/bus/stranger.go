@@ -87,6 +87,8 @@ func explain(err error) (reason, text string) {
 		return "alien", classify(rec.RecordHeader[:]).Error()
 	case errors.Is(err, errSelf):
 		return "self", err.Error()
+	case errors.Is(err, errFormer), errors.As(err, &no) && no.text == errFormer.Error():
+		return "former", err.Error()
 	case errors.Is(err, errSecret):
 		return "secret", "it does not know our cluster-secret"
 	case errors.As(err, &no):

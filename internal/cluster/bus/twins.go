@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -8,9 +9,14 @@ import (
 // Copies of a node's files
 //
 // Two processes with one node's id and secret must not both take part: each votes, and neither
-// knows how the other has. So of each node this side talks with one process only: as long as it has
-// a link to or from that, another one is refused. Nor is one let in whose files are older than the
-// node is known to be. They were put back from a copy, without what the node has promised since.
+// knows how the other has. So as long as this side has a link to or from one process of a node, it
+// refuses another one. Visits that it pays are no such links: they ask who is there. Nor is one let
+// in whose files are older than the node is known to be. They were put back from a copy, without
+// what the node has promised since.
+//
+// A link may look open for a while after its process has ended: nobody has told when power or the
+// network fails. The node's next process waits for that, and the log says that there are two when
+// it lasts.
 
 // SetBoots says how often other nodes have been started at least, by their ids.
 func (b *Bus) SetBoots(boots map[string]uint64) {
@@ -59,8 +65,33 @@ func (b *Bus) twin(h *hello) error {
 	if at == "" {
 		return nil
 	}
+	if !b.lasts(h.node) {
+		return errFormer
+	}
 	return fmt.Errorf("another process uses the id of node %s, linked at %s: one of them runs on "+
 		"a copy of the other's files. Stop that", h.node, at)
+}
+
+// errFormer refuses a process while the one before it may have ended without a word.
+var errFormer = errors.New("a link to the node's former process is still open")
+
+// twinParts is for how many node timeouts a link may look open after the process at its other end
+// has gone without a word: keepalive (tune) takes no longer.
+const twinParts = 2
+
+// twinSeen says since when and until when a node has had two processes.
+type twinSeen struct{ first, last time.Time }
+
+// lasts reports whether a node that has two processes now has had them for long. The bus is locked.
+func (b *Bus) lasts(node string) bool {
+	now, long := time.Now(), twinParts*b.nodeTimeout()
+	seen, ok := b.twins[node]
+	if !ok || now.Sub(seen.last) >= long {
+		seen.first = now
+	}
+	seen.last = now
+	b.twins[node] = seen
+	return now.Sub(seen.first) >= long
 }
 
 // other returns the address of the link if it is open to another process, else "".

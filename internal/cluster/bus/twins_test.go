@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,6 +16,9 @@ func TestTwins(t *testing.T) {
 	b.SetPeers(map[string]string{id(1): a.addr})
 	b.Send(id(1), control, []byte("first"))
 	a.received(t, 1)
+	for _, e := range []*end{a, b, twin} {
+		e.SetTimeout(nodeTimeout / 8) // the log says nothing until it lasts
+	}
 	const text = "another process uses the id of node "
 	twin.SetPeers(map[string]string{id(1): a.addr})
 	a.logged(t, text)
@@ -32,6 +36,43 @@ func TestTwins(t *testing.T) {
 	twin.linked(t, 1)
 	twin.Send(id(1), control, []byte("third"))
 	require.Equal(t, "02 8 third", a.received(t, 3)[2])
+}
+
+// mute is a connection whose other side does not hear that it is closed.
+type mute struct{ net.Conn }
+
+func (m mute) Close() error { return m.SetDeadline(time.Now()) }
+
+// TestFormerProcess starts a node again while the link of its former process still looks open. It
+// waits until that has ended. Nobody is told of a copy.
+func TestFormerProcess(t *testing.T) {
+	a := start(t, 1, "s")
+	conns := make(chan net.Conn, 9)
+	b := start(t, 2, "s", func(o *Options) {
+		dial := o.Dial
+		o.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+			conn, err := dial(ctx, addr)
+			conns <- conn
+			return mute{conn}, err
+		}
+	})
+	b.SetPeers(map[string]string{id(1): a.addr})
+	b.linked(t, 1)
+	b.Close()
+	next := start(t, 2, "s")
+	next.SetPeers(map[string]string{id(1): a.addr})
+	const text = "a link to the node's former process is still open"
+	a.logged(t, text)
+	next.logged(t, text)
+	for len(conns) > 0 {
+		if conn := <-conns; conn != nil {
+			conn.Close()
+		}
+	}
+	next.linked(t, 1)
+	for _, e := range []*end{a, next} {
+		require.NotContains(t, e.logs.String(), "another process")
+	}
 }
 
 // TestOldFiles wants nobody to talk with a node that runs on older files than it is known to have
@@ -85,6 +126,6 @@ func TestTwinsAtOnce(t *testing.T) {
 	twin.SetPeers(map[string]string{id(1): a.addr})
 	twin.linked(t, 1)
 	close(proceed)
-	a.logged(t, "No link to cluster node "+id(2)+" at "+b.addr+": another process uses the id")
+	a.logged(t, errFormer.Error())
 	require.Empty(t, a.Linked(id(2)))
 }
