@@ -59,10 +59,18 @@ var failures = []failure{
 		p.from.pass(int(p.from.e.Cfg.ReplTimeout)*1000 + 200)
 	}},
 	{"the source is silent", "the source has not been heard", nil, false, func(p *moving) {
+		p.carry()
 		p.to.pass(int(p.from.e.Cfg.ReplTimeout)*1000 - 400)
 		require.Empty(p, p.to.proposed)
 		p.to.pass(800)
 	}},
+	{"the source stops in its snapshot", "the source has not been heard", nil, false,
+		func(p *moving) {
+			p.stream.NetIn, p.stream.LastUsed = 1, p.to.e.Steady()
+			p.to.pass(int(p.from.e.Cfg.ReplTimeout)*1000 - 400)
+			require.Empty(p, p.to.proposed)
+			p.to.pass(800)
+		}},
 	{"the source is lost while clients wait", "connection to the source is lost", nil, true,
 		func(p *moving) {
 			p.to.e.Kill(p.stream) // before it has said that this is all
@@ -114,6 +122,28 @@ func TestMigrationFails(t *testing.T) {
 			p.fails(c.why, p.contents(p.from, &p.slots))
 		})
 	}
+}
+
+// TestWaitingSource has the source of a migration make another snapshot for longer than
+// repl-timeout. It says nothing meanwhile, and the destination waits for it.
+func TestWaitingSource(t *testing.T) {
+	p := newMoving(t, func(c *config.Config) { c.ReplTimeout = 5 })
+	for i := range 100 {
+		p.from.do(p.from.c, fmt.Sprintf("set {a}%d 1", i))
+	}
+	require.Contains(t, p.from.do(p.from.c, "bgsave"), "+Background")
+	p.begin(slotSet(movingSlot))
+	want := p.contents(p.from, &p.slots)
+	p.pass(20_000)
+	require.Nil(t, p.conn.result, "it waits")
+	require.Empty(t, p.to.proposed)
+	for engine.JobRuns(p.from.e) {
+		p.from.e.Slice()
+		runtime.Gosched()
+	}
+	p.snapshot()
+	require.Equal(t, topology.Done, p.finish())
+	p.sameKeys(want, p.contents(p.to, &p.slots))
 }
 
 // TestTricklingDestination has a destination take a snapshot so slowly that others would wait for

@@ -63,8 +63,8 @@ func (e *Engine) importCron() {
 		if m.step == importAsks && m.Ready {
 			m.step = importConnects
 		}
-		if silent := e.Steady() - m.lastHeard(); m.heardAt != 0 &&
-			silent > e.Cfg.ReplTimeout*1000 {
+		heard := m.lastHeard()
+		if silent := e.Steady() - heard; heard != 0 && silent > e.Cfg.ReplTimeout*1000 {
 			e.failImport(m, fmt.Sprintf("the source has not been heard for %d s", silent/1000))
 		}
 		if m.step == importConnects && m.attempt == nil && e.Steady() >= m.retryAt {
@@ -73,13 +73,19 @@ func (e *Engine) importCron() {
 	}
 }
 
-// lastHeard returns when something has come from the source, in steady ms. It sends marks as long
-// as it is there, until it has sent END. Then the log says soon what becomes of the migration.
+// lastHeard returns when something has come from the source, in steady ms, 0 as long as the source
+// has nothing to say: other snapshots may run there, for however long, before that of the migration
+// begins. Until then the log knows whether the source lives. Later it sends marks until it has sent
+// END, and the log says soon what becomes of the migration.
 func (m *slotImport) lastHeard() int64 {
-	if m.client == nil {
+	switch c := m.client; {
+	case c == nil:
 		return m.heardAt
+	case c.NetIn == 0 && !m.marked:
+		return 0
+	default:
+		return max(m.heardAt, c.LastUsed)
 	}
-	return max(m.heardAt, m.client.LastUsed)
 }
 
 // clearImport goes on when this node has no keys in the slots of a migration, and the log is to say
