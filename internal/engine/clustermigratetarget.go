@@ -90,11 +90,15 @@ func (m *slotImport) lastHeard() int64 {
 
 // clearImport goes on when this node has no keys in the slots of a migration, and the log is to say
 // that. What it has may be left of an earlier time, and is being deleted: at once, if nobody wants
-// to hear of each key.
+// to hear of each key. Nobody has seen the keys of an earlier migration that came to nothing.
 func (e *Engine) clearImport(m *slotImport) {
-	if e.strays.pending() && e.mayDrop() && !e.hearsOfKeys() {
-		strays := m.slots.Common(&e.strays.foreign)
-		e.dropSlots(&strays)
+	half := m.slots.Common(&e.cluster.shard.Half)
+	if e.mayDrop() {
+		e.dropSlots(&half)
+		if e.strays.pending() && !e.hearsOfKeys() {
+			strays := m.slots.Common(&e.strays.foreign)
+			e.dropSlots(&strays)
+		}
 	}
 	i := e.firstKeptSlot(&m.slots)
 	switch {
@@ -102,7 +106,7 @@ func (e *Engine) clearImport(m *slotImport) {
 		m.step = importAsks
 		e.findStrays(&slot.Set{}) // it must not delete what comes
 		e.ask(m.Migration, topology.Receive{ID: m.ID})
-	case !e.strays.pending():
+	case !e.strays.pending() && !half.Has(i):
 		e.failImport(m, fmt.Sprintf("the destination has keys of its own in slot %d. They must be "+
 			"deleted first (CLUSTER FLUSHSLOT)", i))
 	}

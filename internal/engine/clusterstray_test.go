@@ -90,6 +90,40 @@ func TestHalfImportsWait(t *testing.T) {
 	}
 }
 
+// TestHalfImportsBegunAnew ends a migration and begins it again before its destination has deleted
+// what has come: the log says both at once, or the destination may not delete anything for now.
+func TestHalfImportsBegunAnew(t *testing.T) {
+	for _, how := range []string{"apart", "together", "paused", "without a lease"} {
+		t.Run(how, func(t *testing.T) {
+			m, c := importing(t, nil)
+			m.come(c, "{a}1")
+			switch how {
+			case "paused":
+				require.Equal(t, "+OK", m.do(m.c, "client pause 100000 write"))
+			case "without a lease":
+				m.hold(-time.Second)
+			}
+			m.apply(topology.Advance{ID: string(nodeID(77)), Phase: topology.Cancelled})
+			if how != "together" {
+				m.install()
+			}
+			m.apply(topology.Begin{ID: string(nodeID(78)), Slots: slotSet(movingSlot), Created: 1,
+				From: topology.ShardID(nodeID(301)), To: m.shard().ID})
+			m.install()
+			m.pass(300)
+			require.False(t, m.failed())
+			require.Equal(t, "+OK", m.do(m.c, "client unpause"))
+			m.hold(time.Hour)
+			m.pass(300)
+			m.settle()
+			require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
+			again := m.log.Migration(string(nodeID(78)))
+			require.Equal(t, topology.Copying, again.Phase, again.Message)
+			require.True(t, again.Ready)
+		})
+	}
+}
+
 // TestStraysOfUnownedSlots takes a slot with keys from its owner, and repairs that as redis-cli
 // does: another node gets the slot, and the keys move there one by one.
 func TestStraysOfUnownedSlots(t *testing.T) {
