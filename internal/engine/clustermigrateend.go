@@ -120,7 +120,8 @@ func (e *Engine) failImport(m *slotImport, why string) {
 }
 
 // failMigrations ends all migrations whose keys are under way, because something happens to the
-// data set that the stream does not tell.
+// data set that the stream does not tell. A destination that has asked the log for Receive has said
+// that there is nothing in the slots.
 func (e *Engine) failMigrations(why string) {
 	for _, x := range slices.Clone(e.migrations.exports) {
 		if x.step != exportWaits {
@@ -128,7 +129,7 @@ func (e *Engine) failMigrations(why string) {
 		}
 	}
 	for _, m := range slices.Clone(e.migrations.imports) {
-		if m.heardAt != 0 {
+		if !m.clearing() {
 			e.failImport(m, why)
 		}
 	}

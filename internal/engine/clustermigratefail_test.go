@@ -124,6 +124,24 @@ func TestMigrationFails(t *testing.T) {
 	}
 }
 
+// TestReloadBeforeTransfer has the destination load its data set when the log says that there is
+// nothing in the slots, and nothing has come yet. The file may have keys there.
+func TestReloadBeforeTransfer(t *testing.T) {
+	p := newMoving(t, func(c *config.Config) { c.EnableDebugCommand = config.GuardYes })
+	p.apply(topology.Begin{ID: migrationID, Slots: slotSet(movingSlot), Created: 1,
+		From: p.from.shard().ID, To: p.to.shard().ID})
+	p.pass(300)
+	p.settle()
+	p.pass(300)
+	require.True(t, p.from.log.Migration(migrationID).Ready)
+	require.Len(t, p.attempts, 1)
+	require.Contains(t, p.to.do(p.to.c, "debug reload"), "OK")
+	p.settle()
+	require.Equal(t, topology.Failed, p.phase())
+	require.Contains(t, p.message(), "loaded anew")
+	require.False(t, p.attempts[0].Wanted())
+}
+
 // TestWaitingSource has the source of a migration make another snapshot for longer than
 // repl-timeout. It says nothing meanwhile, and the destination waits for it.
 func TestWaitingSource(t *testing.T) {
