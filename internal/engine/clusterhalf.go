@@ -2,6 +2,7 @@ package engine
 
 import (
 	"godwit/internal/cluster/topology"
+	"godwit/internal/config"
 	"godwit/internal/slot"
 )
 
@@ -15,6 +16,8 @@ type halfImports struct {
 	dropped slot.Set // what has been deleted, and the log is to say so
 	of      uint64   // topology.Shard.HalfAt, of that
 	at      int64    // offset of this node's stream behind the deletion
+	logged  int64    // offset in the log behind it, 0 if nothing is synced
+	since   int64    // steady ms, of the deletion
 	asking  bool
 	retryAt int64 // steady ms
 	askedAt int64 // steady ms at which replicas were last asked what they have
@@ -30,9 +33,9 @@ func (v *clusterView) half(s *topology.State) slot.Set {
 	return half
 }
 
-// dropHalf deletes half imports as soon as that is allowed. When the replicas that must confirm
-// have done the same, it has the log say so. It is called with each new topology and several times
-// a second.
+// dropHalf deletes half imports as soon as that is allowed. When that is on disk and replicas have
+// done the same, it has the log say so. It is called with each new topology and several times a
+// second.
 func (e *Engine) dropHalf() {
 	h, v := &e.half, &e.cluster
 	half := v.half(v.state)
@@ -43,6 +46,10 @@ func (e *Engine) dropHalf() {
 	if h.dropped != half || h.of != v.shard.HalfAt {
 		e.dropSlots(&half)
 		h.dropped, h.of, h.at = half, v.shard.HalfAt, e.Feed.Offset()
+		h.logged, h.since = 0, e.Steady()
+		if e.LogOn() && e.Cfg.AppendFsync != config.FsyncNo {
+			h.logged = e.persist.aof.Offset()
+		}
 	}
 	now := e.Steady()
 	if h.asking || now < h.retryAt || !e.confirmedHalf(now) {
@@ -59,17 +66,20 @@ func (e *Engine) dropHalf() {
 	})
 }
 
-// confirmedHalf reports whether the replicas that must confirm writes have deleted the half
-// imports. Else it asks them.
+// confirmedHalf reports whether what is deleted here does not come back with the next master of the
+// shard, or with this one's files: the replicas that must confirm writes have deleted it, or those
+// that follow unless they are slow, and so has the disk. It asks replicas that have not.
 func (e *Engine) confirmedHalf(now int64) bool {
-	if !e.confirm.on {
-		return true
+	h := &e.half
+	late := now-h.since > replicaWaitMs
+	synced := late || h.logged == 0 || !e.LogOn() || e.persist.aof.Synced() >= h.logged
+	gone := late || e.onlineHave(h.at)
+	if e.confirm.on {
+		e.noteConfirmed()
+		gone = e.confirm.upto >= h.at
 	}
-	if e.noteConfirmed(); e.confirm.upto >= e.half.at {
-		return true
+	if !gone && now-h.askedAt >= markMs {
+		h.askedAt, e.repl.replicas.ask = now, true
 	}
-	if now-e.half.askedAt >= markMs {
-		e.half.askedAt, e.repl.replicas.ask = now, true
-	}
-	return false
+	return gone && synced
 }

@@ -135,8 +135,8 @@ func (e *Engine) ackEnd(m *slotImport) {
 	e.askPhase(m.Migration, topology.Done, "")
 }
 
-// replicaWaitMs bounds for how many ms the clients of slots wait for replicas of the destination
-// that need not confirm anything.
+// replicaWaitMs bounds for how many ms a migration waits for replicas of the destination that need
+// not confirm anything.
 const replicaWaitMs = 2000
 
 // kept reports whether all of a migration is as safe as it was on the source: replicas have it that
@@ -149,8 +149,14 @@ func (e *Engine) kept(m *slotImport) bool {
 	if e.Steady()-m.endedAt > min(replicaWaitMs, e.Cfg.Cluster.WritePause/4) {
 		return true
 	}
+	return e.onlineHave(m.endAt)
+}
+
+// onlineHave reports whether all replicas that follow have what is in front of an offset of this
+// node's stream.
+func (e *Engine) onlineHave(offset int64) bool {
 	for _, r := range e.repl.replicas.list {
-		if r.State == ReplicaOnline && !r.legacy && r.acked < m.endAt {
+		if r.State == ReplicaOnline && !r.legacy && r.acked < offset {
 			return false
 		}
 	}

@@ -90,6 +90,38 @@ func TestHalfImportsWait(t *testing.T) {
 	}
 }
 
+// TestReplicasOfHalfImports has a replica that need not confirm anything be slow. It may lead soon,
+// so the log must not say that half an import is gone before the replica has deleted it, or has had
+// enough time.
+func TestReplicasOfHalfImports(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		m, c := importing(t, nil)
+		m.apply(topology.Admit{Node: nodeID(2), Shard: topology.ShardID(nodeID(302)),
+			About: topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7002}}})
+		m.apply(topology.Replicate{Node: nodeID(2), Master: nodeID(0)})
+		m.install()
+		m.do(m.client(), "psync ? -1") // there is a backlog from now on
+		replica := m.join(2)
+		m.come(c, "{a}1")
+		m.ack(replica)
+		m.apply(topology.Advance{ID: string(nodeID(77)), Phase: topology.Cancelled})
+		m.install()
+		require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
+		m.pass(1000)
+		require.Empty(t, m.proposed, "the replica has the key")
+		if slow {
+			m.pass(2000)
+		} else {
+			m.ack(replica)
+			m.pass(100)
+		}
+		require.Len(t, m.proposed, 1)
+		require.IsType(t, topology.Dropped{}, m.proposed[0].op.Do)
+		m.settle()
+		require.Equal(t, slot.Set{}, m.shard().Half)
+	}
+}
+
 // TestHalfImportsBegunAnew ends a migration and begins it again before its destination has deleted
 // what has come: the log says both at once, or the destination may not delete anything for now.
 func TestHalfImportsBegunAnew(t *testing.T) {
