@@ -44,7 +44,7 @@ func (e *Engine) dropHalf() {
 		return
 	}
 	if h.dropped != half || h.of != v.shard.HalfAt {
-		e.dropSlots(&half)
+		e.dropImported(&half)
 		h.dropped, h.of, h.at = half, v.shard.HalfAt, e.Feed.Offset()
 		h.logged, h.since = 0, e.Steady()
 		if e.LogOn() && e.Cfg.AppendFsync != config.FsyncNo {
@@ -64,6 +64,14 @@ func (e *Engine) dropHalf() {
 				refusal)
 		}
 	})
+}
+
+// dropImported deletes half imports.
+func (e *Engine) dropImported(half *slot.Set) {
+	if n := e.dropSlots(half); n > 0 {
+		e.Log.Notice("Deleted %d keys in slots %s that had come by a migration which failed or "+
+			"was cancelled", n, half.String())
+	}
 }
 
 // confirmedHalf reports whether what is deleted here does not come back with the next master of the

@@ -94,7 +94,7 @@ func (m *slotImport) lastHeard() int64 {
 func (e *Engine) clearImport(m *slotImport) {
 	half := m.slots.Common(&e.cluster.shard.Half)
 	if e.mayDrop() {
-		e.dropSlots(&half)
+		e.dropImported(&half)
 		if e.strays.pending() && !e.hearsOfKeys() {
 			strays := m.slots.Common(&e.strays.foreign)
 			e.dropSlots(&strays)

@@ -116,8 +116,8 @@ func (e *Engine) mayDrop() bool {
 }
 
 // dropSlots deletes the keys of slots, which clients have not seen, in a time that does not depend
-// on their number.
-func (e *Engine) dropSlots(slots *slot.Set) {
+// on their number, which it returns.
+func (e *Engine) dropSlots(slots *slot.Set) (keys int) {
 	slots.Each(func(i int) bool {
 		n := 0
 		for d := range e.KS.Databases() {
@@ -126,6 +126,7 @@ func (e *Engine) dropSlots(slots *slot.Set) {
 		if n == 0 {
 			return true
 		}
+		keys += n
 		e.Stats.Dirty += int64(n)
 		if e.Feed.Attached() != 0 {
 			e.Feed.Send(e.ownTargets(), 0, [][]byte{flushSlotWords[0], flushSlotWords[1],
@@ -133,6 +134,7 @@ func (e *Engine) dropSlots(slots *slot.Set) {
 		}
 		return true
 	})
+	return keys
 }
 
 var flushSlotWords = [2][]byte{[]byte("CLUSTER"), []byte("FLUSHSLOT")}
