@@ -281,7 +281,8 @@ func replyNumbers(c *engine.Ctx, list ...any) {
 	}
 }
 
-// migrationWords are Valkey's words and Redis's for what a node does for a migration.
+// migrationWords are Valkey's words and Redis's for what a node does for a migration. Redis has no
+// word for a destination that makes room: its tasks begin with "none".
 var migrationWords = map[string][2]string{
 	"waiting":    {"waiting-to-snapshot", "wait-bgsave-start"}, // the source
 	"snapshot":   {"snapshotting", "send-bulk-and-stream"},
@@ -290,6 +291,7 @@ var migrationWords = map[string][2]string{
 	"draining":   {"failover-paused", "handoff"},
 	"granting":   {"failover-granted", "stream-eof"},
 	"clearing":   {"waiting-for-ack", "none"}, // the destination
+	"preparing":  {"waiting-for-ack", "connecting"},
 	"connecting": {"waiting-for-ack", "connecting"},
 	"applying":   {"receiving-snapshot", "accumulate-buffer"},
 	"complete":   {"failover-requested", "wait-stream-eof"},
