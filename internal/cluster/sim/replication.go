@@ -165,14 +165,16 @@ func (s *server) take(from topology.NodeID, p pull, c chunk) {
 
 // migrate does a master's part of the migrations of its shard.
 func (s *server) migrate(sh *topology.Shard) {
-	h := s.h
-	half, coming := sh.Half, s.state.Coming(sh.ID)
+	h, state := s.h, s.state
+	half, coming := sh.Half, state.Coming(sh.ID)
 	if half.Subtract(&coming); !half.Empty() && h.w.chance(0.1) {
 		s.h.propose(topology.Op{Do: topology.Dropped{Shard: sh.ID, Term: sh.Term, Slots: half,
-			Seen: s.state.Index}}, func(string) {})
+			Seen: state.Index}}, func(string) {})
 	}
-	for _, m := range s.state.Migrations {
+	for _, m := range state.Migrations {
 		switch {
+		case s.state == nil: // what was proposed has let it stop
+			return
 		case sh.Boot != h.boot: // it may lack what its replicas have
 		case m.Phase == topology.Copying && m.Target == h.id && !m.Ready:
 			s.h.propose(topology.Op{Do: topology.Receive{ID: m.ID}}, func(string) {})
