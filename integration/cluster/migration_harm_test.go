@@ -166,9 +166,12 @@ func TestHarmedMigrations(t *testing.T) {
 	h.replicasAgree(t)
 	// Nobody has disturbed these two but as asked.
 	from, to := h.masters(t)
+	delay := func(us int) { h.ok(t, from, "OK", "CONFIG", "SET", "rdb-key-save-delay", us) }
+	delay(50000) // it is still on its way when it is cancelled
 	h.begin(t, from, to)
 	h.ok(t, from, "OK", "CLUSTER", "CANCELSLOTMIGRATIONS")
 	require.Equal(t, "cancelled", h.over(t))
+	delay(0)
 	h.begin(t, from, to)
 	require.Equal(t, "success", h.over(t))
 	require.NoError(t, h.WaitReady())
