@@ -136,6 +136,7 @@ func (w waiting) redirected(t *testing.T, k testserver.Kind) {
 // TestStopAborted stops a master whose replica lags, and has it go on. Then it stops at once, and
 // its replicas with it.
 func TestStopAborted(t *testing.T) {
+	takesLong(t)
 	each(t, func(t *testing.T, k testserver.Kind) {
 		if !promises(k) {
 			t.Skip("only Godwit hands over")
