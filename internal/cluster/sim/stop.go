@@ -21,7 +21,7 @@ type stopping struct {
 func (w *World) stop(h *host, within int64, abort bool) {
 	h.run(func() {
 		s := &h.server
-		if s.state == nil || s.stopping != nil {
+		if s.state == nil || s.stopping != nil || w.calm { // all is to be well by now
 			return
 		}
 		w.note("%v is told to stop", h)
