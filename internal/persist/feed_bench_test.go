@@ -12,6 +12,7 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
+	"godwit/internal/persist"
 	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
@@ -43,20 +44,28 @@ func BenchmarkLoggedSet(b *testing.B) {
 	}
 }
 
-func benchLoggedSet(b *testing.B, in string, size int) {
+// loggedEngine returns an engine with the append-only file on, without the disk. The executor is
+// held until the benchmark ends.
+func loggedEngine(b *testing.B, clustered bool) (*engine.Engine, *persist.Store) {
 	mem := vfs.NewMem()
 	dir, err := os.Getwd()
 	require.NoError(b, err)
 	require.NoError(b, mem.MkdirAll(dir, 0o755))
 	cfg := config.Default()
 	cfg.AppendOnly, cfg.AppendFsync, cfg.AutoAOFRewritePercentage = true, config.FsyncNo, 0
+	cfg.Cluster.Enabled = clustered
 	e := engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 5})
 	s := e.NewStore(sinkhole{mem})
 	e.BeginLoading(0)
 	require.NoError(b, s.Open(func() {}))
-	defer s.Close()
+	b.Cleanup(s.Close)
 	e.Enter()
-	defer e.Leave()
+	b.Cleanup(e.Leave)
+	return e, s
+}
+
+func benchLoggedSet(b *testing.B, in string, size int) {
+	e, _ := loggedEngine(b, false)
 	c := e.NewClient(nil)
 	argv := [][]byte{[]byte("SET"), []byte("key:000000000001"), make([]byte, size)}
 	multi, exec := [][]byte{[]byte("MULTI")}, [][]byte{[]byte("EXEC")}
@@ -99,20 +108,7 @@ func BenchmarkLoggedPlace(b *testing.B) {
 }
 
 func benchLoggedPlace(b *testing.B, batch int, place bool) {
-	mem := vfs.NewMem()
-	dir, err := os.Getwd()
-	require.NoError(b, err)
-	require.NoError(b, mem.MkdirAll(dir, 0o755))
-	cfg := config.Default()
-	cfg.AppendOnly, cfg.AppendFsync, cfg.AutoAOFRewritePercentage = true, config.FsyncNo, 0
-	cfg.Cluster.Enabled = place
-	e := engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 5})
-	s := e.NewStore(sinkhole{mem})
-	e.BeginLoading(0)
-	require.NoError(b, s.Open(func() {}))
-	defer s.Close()
-	e.Enter()
-	defer e.Leave()
+	e, s := loggedEngine(b, place)
 	e.NewReplID()
 	e.Feed.Attach(propagation.Replicas, &hole{})
 	argv := [][]byte{[]byte("SET"), []byte("key:000000000001"), make([]byte, 8)}

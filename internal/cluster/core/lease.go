@@ -130,8 +130,7 @@ func (n *Node) direct(from topology.NodeID) {
 // that knows less than this node may not know yet that the leader has moved.
 func (n *Node) directed(b *leadsBody) {
 	known := n.state.Nodes[b.leader]
-	if known == nil || n.leader() != "" || b.leader == n.meta.Node || n.cfg.Linked == nil ||
-		b.index < n.state.Index {
+	if known == nil || n.leader() != "" || b.leader == n.meta.Node || b.index < n.state.Index {
 		return
 	}
 	at := known.About.Address
