@@ -149,6 +149,13 @@ func (m *member) apply(a topology.Action) {
 	require.Empty(m, m.log.Apply(m.log.Index+1, op))
 }
 
+// takeUp has the log say that the shard's master leads.
+func (m *member) takeUp() {
+	sh := m.shard()
+	m.apply(topology.SetInSync{Shard: sh.ID, Term: sh.Term, Confirm: sh.Confirm,
+		InSync: sh.InSync, Seen: m.log.Index})
+}
+
 func (m *member) install() { m.e.InstallTopology(m.log, m.self) }
 
 // settle applies what the engine has proposed.

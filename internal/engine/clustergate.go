@@ -120,13 +120,13 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 	switch {
 	case mine && (owner.Closing.Has(n) || e.cluster.halfOwn.Has(n)) && s.keys:
 		return waits, to
-	case mine && s.keys && e.cluster.leads() && e.declines(): // another one may have written
-		return waits, to
-	case mine:
-		return serves, nil
 	// A replica serves the readers of its shard, and who has subscribed there.
 	case owner.Shard == e.cluster.shard && (s.shards || e.mayRead(cl)) &&
 		flags&spec.Write == 0 && !e.cluster.halfOwn.Has(n):
+		return serves, nil
+	case mine && s.keys && e.copiesMember(): // another one may have written
+		return waits, to
+	case mine:
 		return serves, nil
 	case s.keys && e.changesHands(owner, n):
 		return waits, to

@@ -52,17 +52,20 @@ func slotsOf(key string) (s slot.Set) {
 // TestHeldTooLong refuses commands that have waited for a slot to move, or for a master of the
 // shard, for longer than that takes. Then they wait anew.
 func TestHeldTooLong(t *testing.T) {
-	for _, replica := range []bool{false, true} {
+	for _, state := range []string{"closed", "replica", "last master again"} {
 		m := withOther(t)
 		sh, want := m.shard().ID, "-CLUSTERDOWN The cluster is down"
-		if replica {
+		if state == "closed" {
+			m.change(topology.Close{Shard: sh, Term: 1, Slots: slotsOf("a")})
+		} else {
 			m = newMember(t, 2, nil)
 			m.change(topology.Vacate{Shard: sh, Term: 1},
-				topology.Promote{Shard: sh, Term: 1, Node: nodeID(1)},
-				topology.Vacate{Shard: sh, Term: 2})
-			want = "-MOVED 15495 127.0.0.1:7001"
-		} else {
-			m.change(topology.Close{Shard: sh, Term: 1, Slots: slotsOf("a")})
+				topology.Promote{Shard: sh, Term: 1, Node: nodeID(1)})
+			if state == "replica" {
+				m.takeUp()
+				want = "-MOVED 15495 127.0.0.1:7001"
+			}
+			m.change(topology.Vacate{Shard: sh, Term: 2})
 		}
 		for range 2 {
 			early, late := m.client(), m.client()

@@ -205,7 +205,7 @@ func (v *clustering) replicates(id topology.NodeID) bool {
 }
 
 // noteInSync notes up to where the in-sync set has the stream. Nothing is confirmed before the log
-// knows that only its members may be promoted.
+// knows that only its members may be promoted, and that this node has taken its promotion up.
 func (e *Engine) noteInSync() {
 	sh := e.cluster.mastersShard()
 	if sh == nil || e.repl.master != nil {
@@ -221,7 +221,7 @@ func (e *Engine) noteInSync() {
 			s.note(r.node, r.acked, e.Steady())
 		}
 	}
-	if sh.Confirm > 0 {
+	if sh.Confirm > 0 && sh.Before == nil {
 		e.confirm.upto = max(e.confirm.upto, s.upto(sh.InSync, e.Cfg.MinReplicasToAck))
 	}
 }

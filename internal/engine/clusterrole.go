@@ -50,6 +50,9 @@ func (e *Engine) lead() {
 	e.inSync.begin(sh.InSync, e.Feed.Offset(), e.Steady())
 	e.configureConfirm()
 	e.awaitLease()
+	if sh.Before != nil {
+		e.keepInSync() // nothing is confirmed before
+	}
 }
 
 // dropPeers ends the links of the shard's replicas: a link is of one term, which its handshake

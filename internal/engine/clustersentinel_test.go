@@ -40,6 +40,8 @@ func (m *member) promote(id topology.NodeID) {
 	m.install()
 	m.apply(topology.Promote{Shard: sh.ID, Term: m.shard().Term, Node: id})
 	m.install()
+	m.takeUp()
+	m.install()
 }
 
 // TestSentinelMessages has a master fail and come back. Messages are those of a Sentinel of Redis

@@ -11,7 +11,8 @@ const (
 	syncGap     = 1000 // ms between two turns of the cron that tell of a long command, or a stop
 )
 
-// keepInSync asks for the change of the in-sync set that is due.
+// keepInSync asks for the change of the in-sync set that is due. The first entry of a term changes
+// nothing perhaps: it says that this node has taken its promotion up (topology.Shard.Before).
 func (e *Engine) keepInSync() {
 	s, sh := &e.inSync, e.cluster.shard
 	if !e.cluster.leads() || e.shard.term != sh.Term || s.asking || e.Steady() < s.retryAt {
@@ -20,7 +21,8 @@ func (e *Engine) keepInSync() {
 	need := int(e.Cfg.MinReplicasToAck)
 	next := s.plan(syncPlan{set: sh.InSync, belongs: e.cluster.replicates, need: need,
 		now: e.Steady(), patience: e.cluster.nodeTimeout() / 2})
-	if !s.failed && sh.Confirm == need && slices.Equal(sh.InSync, next) {
+	same := sh.Confirm == need && slices.Equal(sh.InSync, next)
+	if same && !s.failed && sh.Before == nil {
 		return
 	}
 	s.ask(next)
@@ -38,8 +40,10 @@ func (e *Engine) keepInSync() {
 			e.Log.Verbose("The in-sync set is not changed: %s", refusal)
 			return
 		}
-		e.Log.Notice("In sync with this master: %d replicas, of which %d confirm each write",
-			len(next), need)
+		if !same {
+			e.Log.Notice("In sync with this master: %d replicas, of which %d confirm each write",
+				len(next), need)
+		}
 		e.noteConfirmed()
 		e.releaseConfirmed()
 	})
@@ -56,8 +60,9 @@ func (e *Engine) inSyncCron() {
 	if e.repl.master != nil {
 		return // also while it follows another cluster's shard: nothing is confirmed
 	}
-	if !e.confirm.on && len(s.members) == 0 && (e.cluster.shard == nil ||
-		e.cluster.shard.Confirm == 0) {
+	sh := e.cluster.shard
+	if !e.confirm.on && len(s.members) == 0 &&
+		(sh == nil || sh.Confirm == 0 && sh.Before == nil) {
 		return
 	}
 	e.noteInSync()

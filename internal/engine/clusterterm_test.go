@@ -115,9 +115,12 @@ func TestPromotedWithoutData(t *testing.T) {
 		m.turn()
 	}
 	promote(1, 1, false)
+	m.takeUp()
 	promote(2, 0, false)
 	require.Equal(t, topology.Master, m.e.ClusterReport().Role)
+	m.takeUp()
 	promote(3, 1, false)
+	m.takeUp()
 	m.e.LoseData()
 	promote(4, 0, false)
 	require.True(t, m.e.IsReplica())

@@ -79,7 +79,7 @@ func (l *leader) shards(n *Node) {
 			if l.once(n, "decline "+string(id)) {
 				l.propose(n, topology.Op{Do: topology.Decline{Shard: id, Term: sh.Term}})
 			}
-		} else if (w != nil || l.broken(n, sh)) && l.once(n, "vacate "+string(id)) {
+		} else if (due(sh, w) || l.broken(n, sh)) && l.once(n, "vacate "+string(id)) {
 			do := topology.Vacate{Shard: id, Term: sh.Term}
 			if w != nil {
 				do.Hold = int64(w.limit / 1e6)
@@ -90,6 +90,12 @@ func (l *leader) shards(n *Node) {
 			return
 		}
 	}
+}
+
+// due reports whether the shard is to be taken from its master for a wish. A graceful one waits
+// until the master has taken its own promotion up: until then it would not count as the last one.
+func due(sh *topology.Shard, w *wish) bool {
+	return w != nil && (w.mode != Graceful || sh.Before == nil)
 }
 
 // possible reports whether a wish can still come true. A graceful one needs the old master in the

@@ -261,7 +261,7 @@ func (s *server) acked(sh *topology.Shard) int {
 	if s.h.w.opt.Confirm == 0 {
 		return have
 	}
-	if sh.Confirm < s.h.w.opt.Confirm || len(sh.InSync) < sh.Confirm {
+	if sh.Before != nil || sh.Confirm < s.h.w.opt.Confirm || len(sh.InSync) < sh.Confirm {
 		return 0
 	}
 	for _, id := range s.mustAck(sh) {
@@ -318,13 +318,13 @@ func (s *server) work() {
 // tendInSync sees to it that the in-sync set is the replicas that keep up.
 func (s *server) tendInSync(sh *topology.Shard) {
 	w := s.h.w
-	if w.opt.Confirm == 0 || len(s.proposed) > 0 {
+	if len(s.proposed) > 0 || w.opt.Confirm == 0 && sh.Before == nil {
 		return
 	}
 	var list []topology.NodeID
 	for _, id := range s.state.Members(sh.ID) {
 		a := s.acks[id]
-		if id == s.h.id || a.at == 0 || w.now-a.at > int64(Timeout)/4 {
+		if w.opt.Confirm == 0 || id == s.h.id || a.at == 0 || w.now-a.at > int64(Timeout)/4 {
 			continue
 		}
 		if slices.Contains(sh.InSync, id) || a.n >= s.confirmed {
@@ -332,7 +332,7 @@ func (s *server) tendInSync(sh *topology.Shard) {
 		}
 	}
 	slices.Sort(list)
-	if sh.Confirm != w.opt.Confirm || !slices.Equal(list, sh.InSync) {
+	if sh.Before != nil || sh.Confirm != w.opt.Confirm || !slices.Equal(list, sh.InSync) {
 		s.propose(sh, list)
 	}
 }

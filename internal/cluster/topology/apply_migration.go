@@ -154,6 +154,7 @@ func (a Receive) apply(e *entry) string {
 	to.Half.Union(&m.Slots)
 	to.HalfAt = e.index
 	to.Kept.Subtract(&m.Slots)
+	to.Before = nil // it leads, for it asks for this
 	return ""
 }
 

@@ -28,13 +28,17 @@ func (a Vacate) apply(e *entry) string {
 }
 
 // vacate takes the shard from its master. Nothing moves from a shard without one, so its slots are
-// open.
+// open. A master that has not taken its promotion up counts for nothing: it may have been dead when
+// it was promoted, and has confirmed nothing.
 func (e *entry) vacate(id ShardID) {
 	e.endMigrations(func(m *Migration) bool { return m.From == id || m.To == id },
 		"The master of the shard has changed")
 	sh := e.editShard(id)
 	sh.Last, sh.Master, sh.Hold, sh.Closing = sh.Master, "", 0, slot.Set{}
-	sh.Before = nil
+	if b := sh.Before; b != nil {
+		sh.Last, sh.Boot, sh.Before = b.Last, b.Boot, nil
+		e.setInSync(sh, b.InSync)
+	}
 }
 
 func (a Promote) apply(e *entry) string {
@@ -66,12 +70,9 @@ func (a Decline) apply(e *entry) string {
 	if sh == nil || sh.Before == nil {
 		return errNoMaster
 	}
-	b := sh.Before
-	list := without(b.InSync, sh.Master)
+	list := without(sh.Before.InSync, sh.Master)
 	e.vacate(a.Shard)
-	sh = e.editShard(a.Shard)
-	sh.Last, sh.Boot = b.Last, b.Boot
-	e.setInSync(sh, list)
+	e.setInSync(e.editShard(a.Shard), list)
 	return ""
 }
 

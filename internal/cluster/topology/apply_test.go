@@ -191,6 +191,52 @@ func TestDecline(t *testing.T) {
 	require.Empty(t, l.shard(0).InSync)
 }
 
+// TestTakenUp takes a shard from a master that has not said that it leads. Who was the last master
+// and who had what counts as before its promotion, whatever ends it.
+func TestTakenUp(t *testing.T) {
+	for name, end := range map[string]Action{
+		"revoked": Vacate{Shard: shardID(0), Term: 3}, "started anew": Started{nodeID(3), 7},
+		"moved away": Replicate{Node: nodeID(2), Shard: shardID(9)},
+	} {
+		for _, took := range []bool{false, true} {
+			l := newLog(t)
+			l.ok(DelSlots{Node: nodeID(2), All: true})
+			l.ok(Replicate{Node: nodeID(2), Master: nodeID(0)})
+			l.ok(Started{nodeID(0), 5})
+			l.ok(Promote{Shard: shardID(0), Term: 1, Node: nodeID(0), Boot: 5})
+			sync := func(term uint64, list ...NodeID) {
+				l.ok(SetInSync{Shard: shardID(0), Term: term, Confirm: 1, InSync: list,
+					Seen: l.Index})
+			}
+			sync(2, nodeID(2), nodeID(3))
+			l.ok(Vacate{Shard: shardID(0), Term: 2})
+			l.ok(Promote{Shard: shardID(0), Term: 2, Node: nodeID(3)})
+			if took {
+				sync(3, nodeID(2))
+			}
+			l.ok(end)
+			if name == "moved away" {
+				require.Equal(t, nodeID(3), l.shard(0).Master)
+				l.ok(Vacate{Shard: shardID(0), Term: 3})
+			}
+			sh := l.shard(0)
+			require.Empty(t, sh.Master, name)
+			require.Nil(t, sh.Before, name)
+			require.EqualValues(t, 3, sh.Term, name)
+			if took {
+				require.Equal(t, nodeID(3), sh.Last, name)
+				require.Zero(t, sh.Boot, name)
+				require.NotContains(t, sh.InSync, nodeID(3), name)
+				continue
+			}
+			require.Equal(t, nodeID(0), sh.Last, name)
+			require.EqualValues(t, 5, sh.Boot, name)
+			require.Equal(t, map[string][]NodeID{"revoked": {nodeID(2), nodeID(3)},
+				"started anew": {nodeID(2)}, "moved away": {nodeID(3)}}[name], sh.InSync, name)
+		}
+	}
+}
+
 // TestMigration moves slots as a whole.
 func TestMigration(t *testing.T) {
 	l := newLog(t)

@@ -121,8 +121,9 @@ type Shard struct {
 	SyncAt uint64 `json:"sync_at,omitempty"`
 	// Bare says that the master was promoted though it was known not to have all data: nobody had.
 	Bare bool `json:"bare,omitempty"`
-	// Before is who had what before the master was promoted. It is nil once the master has said
-	// whose replicas are in sync, and while there is no master.
+	// Before is who had what before the master was promoted. It is nil once the master has taken
+	// that up, by saying which replicas are in sync, and while there is no master. Until then the
+	// master counts no write as confirmed by replicas: if it is revoked, Before holds again.
 	Before *Before `json:"before,omitempty"`
 	// Replicated says that the shard has had replicas.
 	Replicated bool     `json:"replicated,omitempty"`
