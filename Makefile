@@ -21,11 +21,11 @@ CONFDIR   = $(DESTDIR)$(PREFIX)/etc
 # soak and go test by itself take another one each time.
 export GODWIT_SEED ?= $(SEED)
 
-.PHONY: all help build install uninstall peers hostile hostile-short run test test-race \
-	test-repeat soak soak-short lint format check crash replication failover demo-ha cluster \
-	cluster-chaos demo-cluster bench bench-quick bench-persist bench-streams \
-	bench-replication bench-cluster cluster-scale figures pgo fuzz fuzz-short oracle luadiff \
-	simulate clean
+.PHONY: all help build install uninstall peers hostile hostile-short run test \
+	test-invariants test-race test-repeat soak soak-short lint format check crash \
+	replication failover demo-ha cluster cluster-chaos demo-cluster bench bench-quick \
+	bench-persist bench-streams bench-replication bench-cluster cluster-scale figures pgo \
+	fuzz fuzz-short oracle luadiff simulate clean
 
 all: build
 
@@ -55,13 +55,15 @@ peers: ## the newest packaged Redis and Valkey, for the tests that compare with 
 run: build ## a server on PORT (6379) of 127.0.0.1 with conf/godwit.conf; data in this folder
 	./bin/godwit-server conf/godwit.conf --port $(PORT)
 
+# Tests of servers wait more than they compute: three packages at a time keep two cores busy.
+test: ## all tests
+	$(GO) test -p 3 -parallel 6 -timeout 20m ./...
+
 # The packages that check invariants, or use one that does.
 CHECKED = $(GO) list -f '{{.ImportPath}} {{.Deps}}' ./internal/... | \
 	grep 'godwit/internal/invariant[] ]' | cut -d ' ' -f 1
 
-# Tests of servers wait more than they compute: three packages at a time keep two cores busy.
-test: ## all tests, then the structures once more with the invariants tag
-	$(GO) test -p 3 -parallel 6 -timeout 20m ./...
+test-invariants: ## the structures and what uses them with the invariants tag
 	$(GO) test -p 3 -tags invariants $$($(CHECKED))
 
 test-race: ## all tests under the race detector
@@ -149,7 +151,7 @@ hostile-short: ## the same for two minutes
 	@$(MAKE) --no-print-directory hostile HOSTILETIME=2m
 
 check: ## everything that CI runs: all tests, and some minutes of each long one
-check: format lint test test-race oracle soak-short hostile-short fuzz-short
+check: format lint test test-invariants test-race oracle soak-short hostile-short fuzz-short
 
 bench: ## beside Redis 8, Valkey 9 and Redis 7, at most 40 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
