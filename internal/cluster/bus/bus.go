@@ -23,9 +23,9 @@
 // # The challenge
 //
 // A link begins with a challenge. Both sides prove that they know cluster-secret, by a MAC over
-// everything that both have said so far: two nonces, both nodes' ids, versions. The
-// side that was called proves nothing to a stranger. Then each side refuses a second process that
-// has a node's id (twins.go).
+// everything that both have said so far: two nonces, both nodes' ids, versions. With TLS it is
+// bound to the connection. The side that was called proves nothing to a stranger. Then each side
+// refuses a second process that has a node's id (twins.go).
 //
 //	caller                                callee
 //	preamble, hello(nonce, id)     ─→

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -102,6 +103,18 @@ type talk struct {
 	said   []byte
 }
 
+// binding returns what only the two ends of a TLS connection know (RFC 5705), nothing for a plain
+// one. The handshake must be over. A proof with it is worth nothing to who stands in between with
+// a TLS connection to each side.
+func (t *talk) binding() ([]byte, error) {
+	c, ok := t.rw.(interface{ ConnectionState() tls.ConnectionState })
+	if !ok {
+		return nil, nil
+	}
+	state := c.ConnectionState()
+	return state.ExportKeyingMaterial("EXPORTER-godwit-cluster-bus", nil, sha256.Size)
+}
+
 // preamble sends our preamble and hello in one piece.
 func (t *talk) send(h *hello) error {
 	if _, err := io.ReadFull(rand.Reader, h.nonce[:]); err != nil {
@@ -133,17 +146,25 @@ func (t *talk) receive() (*hello, error) {
 	return decodeHello(body)
 }
 
-// proof returns the MAC of one side over all that was said.
-func (t *talk) proof(side string) []byte {
+// proof returns the MAC of one side over all that was said, on this connection.
+func (t *talk) proof(side string) ([]byte, error) {
+	bound, err := t.binding()
+	if err != nil {
+		return nil, err
+	}
 	m := hmac.New(sha256.New, t.secret)
 	m.Write([]byte("godwit cluster bus, " + side + "\x00"))
 	m.Write(t.said)
-	return m.Sum(nil)
+	m.Write(bound)
+	return m.Sum(nil), nil
 }
 
 func (t *talk) sendProof(side string) error {
-	mac := t.proof(side)
-	_, err := t.rw.Write(append(header{size: len(mac), kind: kindProof}.appendTo(nil), mac...))
+	mac, err := t.proof(side)
+	if err != nil {
+		return err
+	}
+	_, err = t.rw.Write(append(header{size: len(mac), kind: kindProof}.appendTo(nil), mac...))
 	return err
 }
 
@@ -152,7 +173,11 @@ func (t *talk) checkProof(side string) error {
 	if err != nil {
 		return err
 	}
-	if !hmac.Equal(mac, t.proof(side)) {
+	want, err := t.proof(side)
+	if err != nil {
+		return err
+	}
+	if !hmac.Equal(mac, want) {
 		return errSecret
 	}
 	return nil

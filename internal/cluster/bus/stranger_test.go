@@ -70,7 +70,11 @@ func TestReplay(t *testing.T) {
 	require.Contains(t, string(ends(t, conn)), "cluster-secret differs")
 
 	mirror := &talk{rw: nil, secret: []byte("s"), said: []byte("x")}
-	require.NotEqual(t, mirror.proof("caller"), mirror.proof("callee"))
+	caller, err := mirror.proof("caller")
+	require.NoError(t, err)
+	callee, err := mirror.proof("callee")
+	require.NoError(t, err)
+	require.NotEqual(t, caller, callee)
 }
 
 func TestStrangers(t *testing.T) {

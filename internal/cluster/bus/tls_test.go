@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"io"
 	"math/big"
 	"net"
 	"testing"
@@ -74,4 +75,36 @@ func TestTLS(t *testing.T) {
 	a.logged(t, "it does not use TLS, and tls-cluster is yes here")
 	a.SetPeers(map[string]string{id(5): plain.addr})
 	plain.logged(t, "it speaks TLS, and tls-cluster is no here")
+}
+
+// TestRelayedTLS puts somebody between two nodes, with a certificate that both believe, who passes
+// on what each says to the other one. The secret is right, and yet they must not talk.
+func TestRelayedTLS(t *testing.T) {
+	cert, pool := certificate(t)
+	a, b := start(t, 1, "s", withTLS(cert, pool)), start(t, 2, "s", withTLS(cert, pool))
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { ln.Close() })
+	conf := &tls.Config{Certificates: []tls.Certificate{cert}, InsecureSkipVerify: true}
+	go func() {
+		for {
+			in, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			out, err := tls.Dial("tcp", b.addr, conf)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			caller := tls.Server(in, conf)
+			go func() { _, _ = io.Copy(out, caller); out.Close() }()
+			go func() { _, _ = io.Copy(caller, out); caller.Close() }()
+		}
+	}()
+	a.SetPeers(map[string]string{id(2): ln.Addr().String()})
+	b.logged(t, "it does not know our cluster-secret")
+	a.logged(t, "cluster-secret differs")
+	a.SetPeers(map[string]string{id(2): b.addr})
+	a.linked(t, 2)
 }
