@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"godwit/internal/cluster/topology"
@@ -181,6 +182,15 @@ func (e *Engine) SlotOwner(i int) *topology.Shard {
 
 // leads reports whether the node is the master of its shard.
 func (v *clusterView) leads() bool { return v.role == topology.Master }
+
+// inSync reports whether this node is in its shard's in-sync set.
+func (v *clusterView) inSync() bool {
+	return v.self != nil && v.shard != nil && v.shard.Confirm > 0 &&
+		slices.Contains(v.shard.InSync, v.self.ID)
+}
+
+// nodeTimeout returns the node timeout of the cluster in ms.
+func (v *clustering) nodeTimeout() int64 { return v.state.Timeout }
 
 // ownSlots returns the slots of the node's shard.
 func (v *clusterView) ownSlots() slot.Set {

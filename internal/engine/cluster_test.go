@@ -152,8 +152,8 @@ func (m *member) apply(a topology.Action) {
 // takeUp has the log say that the shard's master leads.
 func (m *member) takeUp() {
 	sh := m.shard()
-	m.apply(topology.SetInSync{Shard: sh.ID, Term: sh.Term, Confirm: sh.Confirm,
-		InSync: sh.InSync, Seen: m.log.Index})
+	m.apply(topology.SetInSync{Shard: sh.ID, Term: sh.Term, Boot: sh.Boot,
+		Confirm: sh.Confirm, InSync: sh.InSync, Seen: m.log.Index})
 }
 
 func (m *member) install() { m.e.InstallTopology(m.log, m.self) }

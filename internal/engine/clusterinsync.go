@@ -16,8 +16,9 @@ import (
 //
 //	joins    a replica that has the stream up to the mark: an entry of the log says so
 //	counts   from the moment on at which that entry is proposed, for it may be applied any time
-//	leaves   by another entry, when it does not move on or is gone, if N remain without it;
-//	         it counts until the entry is applied here
+//	leaves   by another entry, when it does not move on or is gone, if N remain without it, and
+//	         in any case before a full synchronization deletes what it has; it counts until the
+//	         entry is applied here
 //
 // An entry whose outcome is not known may still be applied. Its replicas count until another one
 // has been applied, because the log refuses entries that were made before that.
@@ -37,6 +38,8 @@ type syncMember struct {
 	moved  int64 // steady ms when it last got on, or had all that is waited for
 	online bool
 	gone   bool // it was online
+	// parts says that it needs a full synchronization. It leaves the set first, for its data goes.
+	parts bool
 }
 
 // syncPlan is what a change of the set depends on.
@@ -61,7 +64,21 @@ func (s *inSync) note(id topology.NodeID, acked, now int64) {
 	if acked > m.acked || acked >= s.mark || !m.online {
 		m.moved = now
 	}
-	m.acked, m.online, m.gone = acked, true, false
+	m.acked, m.online, m.gone, m.parts = acked, true, false, false
+}
+
+// part says that a replica needs a full synchronization.
+func (s *inSync) part(id topology.NodeID) {
+	if s.members == nil {
+		s.members = map[topology.NodeID]*syncMember{}
+	}
+	s.members[id] = &syncMember{parts: true}
+}
+
+// parting reports whether a replica needs a full synchronization.
+func (s *inSync) parting(id topology.NodeID) bool {
+	m := s.members[id]
+	return m != nil && m.parts
 }
 
 // lost says that a replica's connection is gone. What it had counts on: it does not become less.
@@ -97,7 +114,7 @@ func (s *inSync) plan(p syncPlan) (next []topology.NodeID) {
 		return nil
 	}
 	for _, id := range p.set {
-		if p.belongs(id) {
+		if p.belongs(id) && !s.parting(id) {
 			next = append(next, id)
 		}
 	}
@@ -178,25 +195,20 @@ func (s *inSync) answered(applied bool) {
 }
 
 // mastersShard returns the shard if this node is its master, or was the last one while it has none.
-// A master that has been revoked still hears its replicas: what they have is confirmed.
-func (v *clusterView) mastersShard() *topology.Shard {
+// A master that has been revoked still hears its replicas: what they have is confirmed. But if a
+// promotion of another node since then was taken back, they may have gone over to that one.
+func (e *Engine) mastersShard() *topology.Shard {
+	v := &e.cluster
 	if v.self == nil || v.shard == nil {
 		return nil
 	}
-	if id := v.self.ID; v.shard.Master == id || v.shard.Master == "" && v.shard.Last == id {
-		return v.shard
+	sh := v.shard
+	if id := v.self.ID; sh.Master == id ||
+		sh.Master == "" && sh.Last == id && sh.Term == e.shard.term {
+		return sh
 	}
 	return nil
 }
-
-// inSync reports whether this node is in its shard's in-sync set.
-func (v *clusterView) inSync() bool {
-	return v.self != nil && v.shard != nil && v.shard.Confirm > 0 &&
-		slices.Contains(v.shard.InSync, v.self.ID)
-}
-
-// nodeTimeout returns the node timeout of the cluster in ms.
-func (v *clustering) nodeTimeout() int64 { return v.state.Timeout }
 
 // replicates reports whether a node is a replica of this node's shard.
 func (v *clustering) replicates(id topology.NodeID) bool {
@@ -207,7 +219,7 @@ func (v *clustering) replicates(id topology.NodeID) bool {
 // noteInSync notes up to where the in-sync set has the stream. Nothing is confirmed before the log
 // knows that only its members may be promoted, and that this node has taken its promotion up.
 func (e *Engine) noteInSync() {
-	sh := e.cluster.mastersShard()
+	sh := e.mastersShard()
 	if sh == nil || e.repl.master != nil {
 		return
 	}

@@ -73,25 +73,6 @@ func TestLeaseOfConfirmed(t *testing.T) {
 	require.False(t, m.c.Leased)
 }
 
-// TestConfirmedWhenTakenUp confirms nothing in a new term before the log says that the master
-// leads, whatever its replicas have: until then its promotion may be taken back.
-func TestConfirmedWhenTakenUp(t *testing.T) {
-	m, _ := confirming(t, nil)
-	sh := m.shard()
-	m.apply(topology.Vacate{Shard: sh.ID, Term: sh.Term})
-	m.apply(topology.Promote{Shard: sh.ID, Term: sh.Term, Node: nodeID(0)})
-	m.install()
-	m.turn()
-	require.Len(t, m.proposed, 1, "it is said at once")
-	replica := m.join(1)
-	require.Equal(t, "(held)", m.do(m.c, "set a 1"))
-	m.ack(replica)
-	require.Equal(t, "(held)", m.replies(m.c))
-	m.settle()
-	require.Nil(t, m.shard().Before)
-	require.Equal(t, "+OK", m.replies(m.c))
-}
-
 // TestLeaseOfHeldReads holds a read that ran when the lease was over, behind one that ran before.
 func TestLeaseOfHeldReads(t *testing.T) {
 	m, replica := confirming(t, func(c *config.Config) { c.MinReplicasAckReads = true })

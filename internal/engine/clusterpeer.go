@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // errPeerLater begins refusals of peers that will pass: the two nodes know different topologies.
 const errPeerLater = "TRYAGAIN "
@@ -15,7 +18,7 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, begin int64, refusal
 	if !v.on {
 		return 0, 0, ErrClusterDisabled
 	}
-	sh := v.mastersShard()
+	sh := e.mastersShard()
 	switch {
 	case v.self == nil || v.shard == nil:
 		return 0, 0, errPeerLater + "This node is no member of a cluster yet"
@@ -41,6 +44,25 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, begin int64, refusal
 	return v.shard.Term, min(e.shard.begin, e.Feed.Offset()), ""
 }
 
+// refusesFull returns why a replica of the shard gets no full synchronization yet, "" if it may
+// have one. Its data goes then, so the log must not count on that any more: it leaves the in-sync
+// set first. Nor may it as long as this node's promotion may be taken back.
+func (e *Engine) refusesFull(r *Replica) string {
+	sh, s := e.cluster.shard, &e.inSync
+	if r.node == "" || sh == nil || sh.Before == nil &&
+		!slices.Contains(sh.InSync, r.node) && !slices.Contains(s.asked, r.node) {
+		return ""
+	}
+	for _, o := range slices.Clone(e.repl.replicas.list) {
+		if o != r && o.node == r.node {
+			e.Kill(o.Client) // it would not begin anew if it still had this link
+		}
+	}
+	s.part(r.node)
+	e.keepInSync()
+	return errPeerLater + "The cluster still counts on the data of this replica"
+}
+
 // outdated notes that there is a later master of the shard than this node knows, as a replica says.
 // One that waits for this node to learn of it comes back and says so again.
 func (e *Engine) outdated(p Peer) {
@@ -60,7 +82,7 @@ func (e *Engine) outdated(p Peer) {
 // peerLeft returns why a replica that has named itself cannot have the stream any more, "" if it
 // can: the topology may have changed since.
 func (e *Engine) peerLeft(r *Replica) string {
-	if r.node == "" || !e.copiesMember() && e.cluster.mastersShard() != nil &&
+	if r.node == "" || !e.copiesMember() && e.mastersShard() != nil &&
 		e.cluster.replicates(r.node) {
 		return ""
 	}

@@ -155,6 +155,7 @@ func TestComesBack(t *testing.T) {
 	sh := m.shard()
 	m.apply(topology.Vacate{Shard: sh.ID, Term: sh.Term})
 	m.apply(topology.Promote{Shard: sh.ID, Term: sh.Term, Node: nodeID(0)})
+	m.takeUp()
 	m.install()
 	m.hold(time.Hour)
 	require.Equal(t, "+OK", m.do(m.c, "set c 1"))

@@ -147,6 +147,9 @@ func (e *Engine) tellMasters(old *topology.View) {
 	for _, m := range e.Masters() {
 		at := e.endpointOf(m.Head, e.Cfg.TLSReplication)
 		was, known := s.told[m.Name]
+		if known && m.Master == "" {
+			at = was // there is no other yet
+		}
 		switched := known && was != at && at.host != ""
 		if at.host != "" {
 			s.told[m.Name] = at

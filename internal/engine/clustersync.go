@@ -15,7 +15,8 @@ const (
 // nothing perhaps: it says that this node has taken its promotion up (topology.Shard.Before).
 func (e *Engine) keepInSync() {
 	s, sh := &e.inSync, e.cluster.shard
-	if !e.cluster.leads() || e.shard.term != sh.Term || s.asking || e.Steady() < s.retryAt {
+	if !e.cluster.leads() || e.shard.term != sh.Term || sh.Boot != e.Cluster.Boot() ||
+		s.asking || e.Steady() < s.retryAt {
 		return
 	}
 	need := int(e.Cfg.MinReplicasToAck)
@@ -28,7 +29,7 @@ func (e *Engine) keepInSync() {
 	s.ask(next)
 	e.noteConfirmed() // those that are new count from now on
 	op := topology.Op{By: e.cluster.self.ID, Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
-		Confirm: need, InSync: next, Seen: e.cluster.state.Index}}
+		Boot: sh.Boot, Confirm: need, InSync: next, Seen: e.cluster.state.Index}}
 	term := sh.Term
 	e.Cluster.Propose(op, func(refusal string) {
 		if e.shard.term != term {
@@ -57,10 +58,13 @@ func (e *Engine) inSyncCron() {
 		s.resume(now)
 	}
 	s.cronAt = now
+	sh := e.cluster.shard
 	if e.repl.master != nil {
+		if e.repl.master.followed != nil && sh != nil && sh.Before != nil {
+			e.keepInSync()
+		}
 		return // also while it follows another cluster's shard: nothing is confirmed
 	}
-	sh := e.cluster.shard
 	if !e.confirm.on && len(s.members) == 0 &&
 		(sh == nil || sh.Confirm == 0 && sh.Before == nil) {
 		return

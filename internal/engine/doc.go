@@ -56,8 +56,8 @@
 //	clusterpeername.go  how nodes name themselves to each other
 //	clustermigration.go  migrations of slots: the types, what is known of them
 //	clusterlease.go     may this node confirm writes
-//	clusterinsync.go    the replicas that have every confirmed write
 //	clusterreport.go    what a node plays in its shard, and what it tells of its data
+//	clusterinsync.go    the replicas that have every confirmed write
 //	replicagone.go      replicas whose connection is gone
 //
 //	watch.go            WATCH

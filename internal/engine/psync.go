@@ -14,6 +14,10 @@ const (
 
 // Sync carries out SYNC: a full synchronization of a replica that knows no offsets.
 func (c *Ctx) Sync() {
+	if msg := c.E.refusesFull(c.E.ReplicaOf(c.Client)); msg != "" {
+		c.Err(msg)
+		return
+	}
 	if r := c.beginSync(); r != nil {
 		r.legacy = true
 		c.E.fullResync(r)
@@ -23,11 +27,17 @@ func (c *Ctx) Sync() {
 // Psync carries out PSYNC. The replica asks to go on at a byte of a history, which is counted from
 // 1, or for a full synchronization.
 func (c *Ctx) Psync(id string, at int64) {
+	e := c.E
+	if !e.continues(id, at) {
+		if msg := e.refusesFull(e.ReplicaOf(c.Client)); msg != "" {
+			c.Err(msg)
+			return
+		}
+	}
 	r := c.beginSync()
 	if r == nil {
 		return
 	}
-	e := c.E
 	if e.goOn(r, id, at) {
 		e.Stats.SyncPartialOK++
 		return
@@ -96,6 +106,13 @@ func (c *Ctx) beginSync() *Replica {
 			"master's kind, or know all that is used there", r.Name())
 	}
 	return r
+}
+
+// continues reports whether the history and the backlog let a replica go on at a byte.
+func (e *Engine) continues(id string, at int64) bool {
+	h, b := &e.repl, e.BacklogInfo()
+	return b.Active && at >= b.First && at <= b.First+b.History &&
+		(id == h.id || id == h.id2 && h.id2 != "" && at <= h.second)
 }
 
 // goOn lets a replica go on where it was, if the history and the backlog allow it.

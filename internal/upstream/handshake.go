@@ -252,6 +252,9 @@ func parsePSYNC(line string) (Answer, error) {
 			return Answer{Kind: Continue, ID: words[1]}, nil
 		}
 		return Answer{}, fmt.Errorf("Master replied with wrong +CONTINUE syntax: %s", show(line))
+	case hasPrefix(line, "-TRYAGAIN"):
+		return Answer{}, fmt.Errorf("The master of the shard refuses this node: %s (%w)",
+			show(line), ErrPeer)
 	case hasPrefix(line, "-NOMASTERLINK", "-LOADING"):
 		return Answer{}, fmt.Errorf("Master is currently unable to PSYNC but should be in the "+
 			"future: %s (%w)", show(line), ErrLater)

@@ -87,3 +87,26 @@ func TestKeep(t *testing.T) {
 	n.failover(HandOver, 1, nil)
 	require.Len(t, n.requests.open, 3, "it stops after all")
 }
+
+// TestLastLeftAndBack has the last master leave its shard and come back, while another one was
+// promoted that dies before it takes that up. What it has is another shard's, so nobody waits for
+// it.
+func TestLastLeftAndBack(t *testing.T) {
+	n, l := crowded(t, 1)
+	own := testShard(0)
+	for _, a := range []topology.Action{
+		topology.SetInSync{Shard: own, Term: 1, Confirm: 1, InSync: []topology.NodeID{testNode(1)},
+			Seen: n.state.Index},
+		topology.Vacate{Shard: own, Term: 1},
+		topology.Promote{Shard: own, Term: 1, Node: testNode(1)},
+		topology.Replicate{Node: testNode(0), Shard: testShard(5)},
+		topology.Replicate{Node: testNode(0), Master: testNode(1)},
+		topology.Started{Node: testNode(1), Boot: 9},
+	} {
+		require.Empty(t, n.state.Apply(n.state.Index+1, topology.Op{Do: a}))
+	}
+	l.peers[testNode(0)].local = Local{Whole: true, Shard: testShard(5), Term: 1}
+	l.peers[testNode(1)].boot = 9
+	l.peers[testNode(1)].local = Local{Whole: true, Shard: own, Term: 1, Offset: 100}
+	require.Equal(t, testNode(1), l.best(n, n.state.Shards[own]))
+}

@@ -97,7 +97,7 @@ func (s *server) feed(sh *topology.Shard, p pull) (c chunk, ok bool) {
 		s.confirm()
 		c.from, c.uid = p.n, p.uid
 		c.part = slices.Clone(s.data.log[p.n:min(len(s.data.log), p.n+50)])
-	case slices.Contains(s.mustAck(sh), p.from):
+	case sh.Before != nil || slices.Contains(s.mustAck(sh), p.from):
 		// It must leave the set before its data goes.
 		delete(s.acks, p.from)
 		return c, false

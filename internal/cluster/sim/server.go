@@ -54,13 +54,14 @@ func (d *data) last() (int, uint32) {
 //     shard, the slot is not closing, and the lease is not over; and it looks at the lease again
 //     before it confirms.
 //   - With Confirm it confirms a write when all replicas of the in-sync set have it, both of the
-//     set of the installed state and of those that it has proposed, and when the former has
-//     enough members.
+//     set of the installed state and of those that it has proposed, when the former has enough
+//     members, and when the state says that it has taken its promotion up.
 //   - The links of its replicas are of one term, which their handshake tells.
 //   - It feeds replicas only if it was promoted since it started: a master that has started anew
 //     may lack writes that they have.
 //   - It proposes a replica for the set only when that has all confirmed writes, and drops one
-//     from the set before that begins a full synchronization.
+//     from the set before that begins a full synchronization. It gives none before it has taken
+//     its promotion up.
 type server struct {
 	h     *host
 	state *topology.State // installed, nil: none yet
@@ -318,7 +319,7 @@ func (s *server) work() {
 // tendInSync sees to it that the in-sync set is the replicas that keep up.
 func (s *server) tendInSync(sh *topology.Shard) {
 	w := s.h.w
-	if len(s.proposed) > 0 || w.opt.Confirm == 0 && sh.Before == nil {
+	if len(s.proposed) > 0 || sh.Boot != s.h.boot || w.opt.Confirm == 0 && sh.Before == nil {
 		return
 	}
 	var list []topology.NodeID
@@ -343,7 +344,7 @@ func (s *server) propose(sh *topology.Shard, list []topology.NodeID) {
 	s.proposals++
 	k, proposed, term := s.proposals, s.proposed, s.term
 	proposed[k] = list
-	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
+	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term, Boot: h.boot,
 		Confirm: h.w.opt.Confirm, InSync: list, Seen: s.state.Index}}
 	h.propose(op, func(refusal string) {
 		h.w.note("%v: in-sync set %v of term %d: %q", h, h.w.nameAll(list), term, refusal)
@@ -364,7 +365,7 @@ func (s *server) propose(sh *topology.Shard, list []topology.NodeID) {
 func (s *server) retry(k uint64, list []topology.NodeID) {
 	sh := s.shard()
 	h, proposed := s.h, s.proposed
-	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term,
+	op := topology.Op{Do: topology.SetInSync{Shard: sh.ID, Term: sh.Term, Boot: h.boot,
 		Confirm: h.w.opt.Confirm, InSync: list, Seen: s.state.Index}}
 	term := s.term
 	h.propose(op, func(refusal string) {

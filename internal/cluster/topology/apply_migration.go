@@ -161,7 +161,7 @@ func (a Receive) apply(e *entry) string {
 func (a Dropped) apply(e *entry) string {
 	sh := e.current(a.Shard, a.Term)
 	switch {
-	case sh == nil || e.foreign(sh):
+	case sh == nil || e.foreign(sh) || sh.Before != nil: // the one before may be the last again
 		return errNoMaster
 	case a.Seen < sh.HalfAt:
 		return "ERR Keys of another migration may have come meanwhile"

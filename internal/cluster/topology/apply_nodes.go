@@ -151,10 +151,21 @@ func (e *entry) quit(id NodeID) {
 	}
 	sh = e.editShard(sh.ID)
 	e.setInSync(sh, without(sh.InSync, id))
+	if sh.Last == id {
+		sh.Boot = noBoot
+	}
 	if b := sh.Before; b != nil {
-		sh.Before = &Before{b.Last, b.Boot, without(b.InSync, id)}
+		next := Before{b.Last, b.Boot, without(b.InSync, id)}
+		if b.Last == id {
+			next.Boot = noBoot
+		}
+		sh.Before = &next
 	}
 }
+
+// noBoot is a Shard's Boot when its last master has left or started anew: nobody has it. A node
+// that comes back to the shard has not got the data that it had.
+const noBoot = math.MaxUint64
 
 // dropEmpty removes a shard without nodes, and what is said of it.
 func (e *entry) dropEmpty(id ShardID) {

@@ -29,7 +29,7 @@ func (a Vacate) apply(e *entry) string {
 
 // vacate takes the shard from its master. Nothing moves from a shard without one, so its slots are
 // open. A master that has not taken its promotion up counts for nothing: it may have been dead when
-// it was promoted, and has confirmed nothing.
+// it was promoted, and no write of its counts as confirmed by replicas.
 func (e *entry) vacate(id ShardID) {
 	e.endMigrations(func(m *Migration) bool { return m.From == id || m.To == id },
 		"The master of the shard has changed")
@@ -78,7 +78,7 @@ func (a Decline) apply(e *entry) string {
 
 func (a SetInSync) apply(e *entry) string {
 	switch sh := e.current(a.Shard, a.Term); {
-	case sh == nil:
+	case sh == nil || sh.Boot != a.Boot:
 		return errNoMaster
 	case a.Seen < sh.SyncAt:
 		return errSyncChanged

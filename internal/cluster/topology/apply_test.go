@@ -196,7 +196,9 @@ func TestDecline(t *testing.T) {
 func TestTakenUp(t *testing.T) {
 	for name, end := range map[string]Action{
 		"revoked": Vacate{Shard: shardID(0), Term: 3}, "started anew": Started{nodeID(3), 7},
-		"moved away": Replicate{Node: nodeID(2), Shard: shardID(9)},
+		"one moved away":           Replicate{Node: nodeID(2), Shard: shardID(9)},
+		"the last one moved away":  Replicate{Node: nodeID(0), Shard: shardID(9)},
+		"the last one began again": Started{nodeID(0), 6},
 	} {
 		for _, took := range []bool{false, true} {
 			l := newLog(t)
@@ -204,19 +206,19 @@ func TestTakenUp(t *testing.T) {
 			l.ok(Replicate{Node: nodeID(2), Master: nodeID(0)})
 			l.ok(Started{nodeID(0), 5})
 			l.ok(Promote{Shard: shardID(0), Term: 1, Node: nodeID(0), Boot: 5})
-			sync := func(term uint64, list ...NodeID) {
-				l.ok(SetInSync{Shard: shardID(0), Term: term, Confirm: 1, InSync: list,
-					Seen: l.Index})
+			sync := func(term, boot uint64, list ...NodeID) string {
+				return l.apply(SetInSync{Shard: shardID(0), Term: term, Boot: boot, Confirm: 1,
+					InSync: list, Seen: l.Index})
 			}
-			sync(2, nodeID(2), nodeID(3))
+			require.Empty(t, sync(2, 5, nodeID(2), nodeID(3)))
 			l.ok(Vacate{Shard: shardID(0), Term: 2})
 			l.ok(Promote{Shard: shardID(0), Term: 2, Node: nodeID(3)})
+			require.Equal(t, errNoMaster, sync(3, 7, nodeID(2)), "said in another life")
 			if took {
-				sync(3, nodeID(2))
+				require.Empty(t, sync(3, 0, nodeID(2)))
 			}
 			l.ok(end)
-			if name == "moved away" {
-				require.Equal(t, nodeID(3), l.shard(0).Master)
+			if l.shard(0).Master != "" {
 				l.ok(Vacate{Shard: shardID(0), Term: 3})
 			}
 			sh := l.shard(0)
@@ -225,14 +227,23 @@ func TestTakenUp(t *testing.T) {
 			require.EqualValues(t, 3, sh.Term, name)
 			if took {
 				require.Equal(t, nodeID(3), sh.Last, name)
-				require.Zero(t, sh.Boot, name)
+				require.Equal(t, name == "started anew", sh.Boot == noBoot, name)
 				require.NotContains(t, sh.InSync, nodeID(3), name)
 				continue
 			}
 			require.Equal(t, nodeID(0), sh.Last, name)
-			require.EqualValues(t, 5, sh.Boot, name)
-			require.Equal(t, map[string][]NodeID{"revoked": {nodeID(2), nodeID(3)},
-				"started anew": {nodeID(2)}, "moved away": {nodeID(3)}}[name], sh.InSync, name)
+			boot := uint64(5)
+			in := []NodeID{nodeID(2), nodeID(3)}
+			switch name {
+			case "the last one moved away", "the last one began again":
+				boot = noBoot
+			case "started anew":
+				in = in[:1]
+			case "one moved away":
+				in = in[1:]
+			}
+			require.Equal(t, boot, sh.Boot, name)
+			require.Equal(t, in, sh.InSync, name)
 		}
 	}
 }

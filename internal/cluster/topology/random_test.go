@@ -107,7 +107,7 @@ func (g *generator) action(s *State) Action {
 	case 11, 12, 13:
 		return g.shardAction(s, n, sh)
 	case 14:
-		return SetInSync{sh.ID, sh.Term, g.rng.IntN(8) / 7, []NodeID{g.node(s)}, s.Index}
+		return SetInSync{sh.ID, sh.Term, sh.Boot, g.rng.IntN(8) / 7, []NodeID{g.node(s)}, s.Index}
 	case 16:
 		return Started{n, uint64(g.rng.IntN(9))}
 	case 17:

@@ -98,7 +98,7 @@ type Shard struct {
 	// Master is the node that may confirm writes with a lease. It is "" while the shard has none:
 	// the old one has been revoked, no other was promoted yet.
 	Master NodeID `json:"master,omitempty"`
-	// Last is the last master.
+	// Last is the last master that has taken its promotion up, or the one that there is.
 	Last NodeID `json:"last,omitempty"`
 	// Hold is for how long, in ms, the last master holds its clients while there is no other: until
 	// then CLUSTER FAILOVER may take. 0: the master was not revoked for that.
