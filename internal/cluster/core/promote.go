@@ -183,10 +183,11 @@ func (l *leader) forlorn(n *Node, sh *topology.Shard, id topology.NodeID) bool {
 	return sh.Confirm == 0 || l.orphaned(n, sh)
 }
 
-// heardAll reports whether all nodes of the shard but failed ones have told what they have.
+// heardAll reports whether all nodes of the shard but failed ones have told what they have. One
+// that is heard and still counts as failed does not for long.
 func (l *leader) heardAll(n *Node, sh *topology.Shard) bool {
 	for _, id := range n.state.Members(sh.ID) {
-		if !n.state.Nodes[id].Failed && !l.hears(n, id) {
+		if n.state.Nodes[id].Failed == l.hears(n, id) {
 			return false
 		}
 	}

@@ -110,3 +110,21 @@ func TestLastLeftAndBack(t *testing.T) {
 	l.peers[testNode(1)].local = Local{Whole: true, Shard: own, Term: 1, Offset: 100}
 	require.Equal(t, testNode(1), l.best(n, n.state.Shards[own]))
 }
+
+// TestHeardButFailed waits for a node that is back and still counts as failed: it may be the one
+// with the data.
+func TestHeardButFailed(t *testing.T) {
+	n, l := crowded(t, 1)
+	do := func(a topology.Action) {
+		require.Empty(t, n.state.Apply(n.state.Index+1, topology.Op{Do: a}))
+	}
+	do(topology.Vacate{Shard: testShard(0), Term: 1})
+	heard := func() bool { return l.heardAll(n, n.state.Shards[testShard(0)]) }
+	require.True(t, heard())
+	do(topology.SetFailed{Node: testNode(1), Failed: true})
+	require.False(t, heard())
+	l.peers[testNode(1)].reached = 0
+	require.True(t, heard())
+	do(topology.SetFailed{Node: testNode(1)})
+	require.False(t, heard())
+}
