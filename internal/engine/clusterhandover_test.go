@@ -1,13 +1,16 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/cluster/topology"
 	"godwit/internal/config"
 	"godwit/internal/engine"
+	"godwit/internal/vfs"
 )
 
 // stopping makes a member with a replica that has everything. ended tells whether its server has
@@ -22,8 +25,9 @@ func stopping(t *testing.T, edit func(c *config.Config)) (m *member, replica *en
 func (m *member) stops() (ended *bool) {
 	ended = new(bool)
 	m.e.Shutdown = func(o engine.ShutdownOptions) error {
-		*ended = *ended || !m.e.AwaitReplicas(o)
-		return nil
+		waits, err := m.e.AwaitReplicas(o)
+		*ended = *ended || !waits && err == nil
+		return err
 	}
 	return ended
 }
@@ -94,6 +98,53 @@ func TestHandOverInVain(t *testing.T) {
 				c.play(m, ended)
 			}
 			require.True(t, *ended)
+		})
+	}
+}
+
+// TestHandOverRefused stops a master that may not end, because of its log. It keeps its shard.
+func TestHandOverRefused(t *testing.T) {
+	for _, c := range []struct{ name, words, says string }{
+		{"first base", "", "Writing initial AOF, can't exit."},
+		{"first base, forced", "force", ""},
+		{"no room for the log", "", "What was acknowledged is not in the AOF file, can't exit."},
+		{"no room for the log, nosave", "nosave", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := withDisk(t, func(cfg *config.Config) {
+				cfg.Cluster.Enabled = true
+				cfg.AppendOnly = !strings.HasPrefix(c.name, "first base")
+			})
+			m := &member{T: t, self: nodeID(0), log: &topology.State{}, e: x.e}
+			m.attach()
+			m.found(2)
+			m.install()
+			m.hold(time.Hour)
+			m.e.FollowStream()
+			m.do(m.c, "set a 1")
+			m.ack(m.join(1))
+			if x.e.Cfg.AppendOnly {
+				m.e.Commit()
+				x.plan.Add(vfs.Fault{Op: vfs.OpWrite})
+				m.do(m.c, "set a 2")
+				m.e.Commit()
+			} else {
+				x.stalledSave()
+				require.Equal(t, "+OK", m.do(m.c, "config set appendonly yes"))
+			}
+			ended := m.stops()
+			reply := m.do(m.c, strings.TrimSpace("shutdown "+c.words))
+			if c.says == "" {
+				require.Empty(t, reply)
+				require.Len(t, m.handed, 1)
+			} else {
+				require.Equal(t, "-"+engine.ErrShutdownFailed, reply)
+				require.Empty(t, m.handed)
+				require.Contains(t, x.log.String(), c.says)
+			}
+			require.False(t, *ended)
+			require.Equal(t, c.says == "", m.e.ShutdownWaits())
+			x.plan.Clear()
 		})
 	}
 }

@@ -33,24 +33,16 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	s.store.FailSync()
 	e.dropAside()
 	if st := s.aof.Info(); st.FirstBase {
-		if !o.Force {
-			e.Log.Warning("Writing initial AOF, can't exit.")
-			return ErrFirstBase
+		if err := e.firstBase(o); err != nil {
+			return err
 		}
-		e.Log.Warning("Writing initial AOF. Exit anyway.")
 	} else if st.RewriteInProgress {
 		e.Log.Warning("There is a child rewriting the AOF. Killing it!")
 		s.store.FailRewrite()
 	}
 	if s.aof.Enabled() {
-		e.Log.Notice("Calling fsync() on the AOF file.")
-		if err := s.aof.Sync(); err != nil {
-			e.Log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
-			if !o.Force && !o.NoSave {
-				e.Log.Warning("What was acknowledged is not in the AOF file, can't exit. " +
-					"SHUTDOWN NOSAVE or FORCE does.")
-				return ErrFinalSync
-			}
+		if err := e.finalSync(o); err != nil {
+			return err
 		}
 	}
 	if !o.Save && (o.NoSave || len(e.Cfg.Save) == 0) {
@@ -75,6 +67,48 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	}
 	e.Log.Warning("Error trying to save the DB, can't exit.")
 	return ErrFinalSave
+}
+
+// mayFinish returns the error that FinishData would return, as far as that can be told before all
+// else that a shutdown does. Nobody should take over from a server that then goes on.
+func (e *Engine) mayFinish(o ShutdownOptions) error {
+	s := &e.persist
+	if s.store == nil || e.loading.on || o.Force {
+		return nil
+	}
+	switch st := s.aof.Info(); {
+	case st.FirstBase:
+		return e.firstBase(o)
+	case !st.LastWriteOK:
+		return e.finalSync(o)
+	}
+	return nil
+}
+
+// firstBase returns ErrFirstBase for a log that has no base yet, unless the shutdown is forced.
+func (e *Engine) firstBase(o ShutdownOptions) error {
+	if o.Force {
+		e.Log.Warning("Writing initial AOF. Exit anyway.")
+		return nil
+	}
+	e.Log.Warning("Writing initial AOF, can't exit.")
+	return ErrFirstBase
+}
+
+// finalSync syncs the log. It returns an error if that fails and the server must go on.
+func (e *Engine) finalSync(o ShutdownOptions) error {
+	e.Log.Notice("Calling fsync() on the AOF file.")
+	err := e.persist.aof.Sync()
+	if err == nil {
+		return nil
+	}
+	e.Log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
+	if o.Force || o.NoSave {
+		return nil
+	}
+	e.Log.Warning("What was acknowledged is not in the AOF file, can't exit. " +
+		"SHUTDOWN NOSAVE or FORCE does.")
+	return ErrFinalSync
 }
 
 // End follows a FinishData that has succeeded, before the executor is given back: from now on

@@ -7,20 +7,24 @@ import (
 )
 
 // AwaitReplicas begins to wait for replicas that lag, and reports whether the shutdown has to wait.
-// Engine.Shutdown is called again, with Now, when the wait is over.
-func (e *Engine) AwaitReplicas(o ShutdownOptions) bool {
+// Engine.Shutdown is called again, with Now, when the wait is over. An error means that there is no
+// use in waiting: FinishData would return it.
+func (e *Engine) AwaitReplicas(o ShutdownOptions) (waits bool, err error) {
 	s := &e.ending
 	if s.on.Load() {
-		return !o.Now
+		return !o.Now, nil
 	}
 	s.offset = e.Feed.Offset()
 	lag, _ := e.lagging()
 	if o.Now || e.Cfg.ShutdownTimeout == 0 || e.loading.on || e.script.run != nil {
-		return false
+		return false, nil
+	}
+	if err := e.mayFinish(o); err != nil {
+		return false, err
 	}
 	hands := e.mayHandOver()
 	if lag == 0 && !hands {
-		return false
+		return false, nil
 	}
 	if lag > 0 {
 		e.Log.Notice("Waiting for %d replicas before shutting down (shutdown-timeout %d).", lag,
@@ -33,7 +37,7 @@ func (e *Engine) AwaitReplicas(o ShutdownOptions) bool {
 	if hands {
 		e.beginHandover(s.until)
 	}
-	return true
+	return true, nil
 }
 
 // BlockUntilShutdown makes a client wait whose SHUTDOWN waits for replicas.

@@ -182,13 +182,17 @@ func (s *Server) shutdown(o engine.ShutdownOptions) error {
 		s.log.Warning("User requested shutdown...")
 		s.tellSupervisor("STOPPING=1\n")
 	}
-	if s.eng.AwaitReplicas(o) {
+	waits, err := s.eng.AwaitReplicas(o)
+	if waits {
 		return nil
 	}
-	s.resignCluster()
-	if err := s.eng.FinishData(o, func() {
-		s.tellSupervisor("STATUS=Saving the final RDB snapshot\n")
-	}); err != nil {
+	if err == nil {
+		s.resignCluster()
+		err = s.eng.FinishData(o, func() {
+			s.tellSupervisor("STATUS=Saving the final RDB snapshot\n")
+		})
+	}
+	if err != nil {
 		s.tellSupervisor("STATUS=" + err.Error() + "\n")
 		s.log.Warning("Errors trying to shut down the server. Check the logs for more information.")
 		return err
