@@ -180,6 +180,16 @@ func (e *Engine) SlotOwner(i int) *topology.Shard {
 	return nil
 }
 
+// emptySlot reports whether this node has no key of a slot.
+func (e *Engine) emptySlot(i int) bool {
+	for d := range e.KS.Databases() {
+		if e.KS.DB(d).SlotLen(i) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // leads reports whether the node is the master of its shard.
 func (v *clusterView) leads() bool { return v.role == topology.Master }
 

@@ -118,7 +118,8 @@ func (e *Engine) judge(c *Ctx, cl *Client, s callSlots) (verdict, *topology.Node
 		}
 	}
 	switch {
-	case mine && (owner.Closing.Has(n) || e.cluster.halfOwn.Has(n)) && s.keys:
+	case mine && s.keys && (owner.Closing.Has(n) || e.cluster.halfOwn.Has(n) &&
+		(flags&(spec.Write|spec.MayReplicate) != 0 || !e.emptySlot(n))):
 		return waits, to
 	// A replica serves the readers of its shard, and who has subscribed there.
 	case owner.Shard == e.cluster.shard && (s.shards || e.mayRead(cl)) &&

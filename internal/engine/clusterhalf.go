@@ -9,7 +9,9 @@ import (
 // A migration that comes to nothing leaves half of the keys at its destination. They are no copy,
 // so nobody may see them. The log knows the slots (topology.Shard.Half), whatever happens to the
 // master that they have come to: the shard's nodes hide them, and commands for them wait, until the
-// master has deleted what is there and the log says so.
+// master has deleted what is there and the log says so. If the slots are the shard's own by now,
+// the master answers readers as soon as it has deleted that. Writes wait for the log: the next
+// master deletes all that is there.
 
 // halfImports is what the master does for slots that are half imported.
 type halfImports struct {
@@ -19,8 +21,9 @@ type halfImports struct {
 	logged  int64    // offset in the log behind it, 0 if nothing is synced
 	since   int64    // steady ms, of the deletion
 	asking  bool
-	retryAt int64 // steady ms
-	askedAt int64 // steady ms at which replicas were last asked what they have
+	retryAt int64    // steady ms
+	askedAt int64    // steady ms at which replicas were last asked what they have
+	warned  slot.Set // that replicas keep clients waiting for
 }
 
 // half returns the slots in which half an import may be, without those that still come.
@@ -45,11 +48,15 @@ func (e *Engine) dropHalf() {
 	}
 	if h.dropped != half || h.of != v.shard.HalfAt {
 		e.dropImported(&half)
+		if h.of != v.shard.HalfAt {
+			h.warned = slot.Set{}
+		}
 		h.dropped, h.of, h.at = half, v.shard.HalfAt, e.Feed.Offset()
 		h.logged, h.since = 0, e.Steady()
 		if e.LogOn() && e.Cfg.AppendFsync != config.FsyncNo {
 			h.logged = e.persist.aof.Offset()
 		}
+		e.resumeHeld() // readers may go on
 	}
 	now := e.Steady()
 	if h.asking || now < h.retryAt || !e.confirmedHalf(now) {
@@ -89,5 +96,22 @@ func (e *Engine) confirmedHalf(now int64) bool {
 	if !gone && now-h.askedAt >= markMs {
 		h.askedAt, e.repl.replicas.ask = now, true
 	}
+	if !gone && late {
+		e.warnOfHalf()
+	}
 	return gone && synced
+}
+
+// warnOfHalf says in the log, once, why nobody may write to slots of this node.
+func (e *Engine) warnOfHalf() {
+	h, v := &e.half, &e.cluster
+	slots := h.dropped.Common(&v.halfOwn)
+	more := slots
+	if more.Subtract(&h.warned); more.Empty() {
+		return
+	}
+	h.warned = slots
+	e.Log.Warning("Writes to slots %s wait, and get CLUSTERDOWN after a while: the keys that a "+
+		"failed migration has left there are deleted, and %d replicas (min-replicas-to-ack) have "+
+		"yet to confirm that", slots.String(), e.Cfg.MinReplicasToAck)
 }

@@ -116,13 +116,11 @@ func (e *Engine) clearImport(m *slotImport) {
 func (e *Engine) firstKeptSlot(slots *slot.Set) (found int) {
 	found = -1
 	slots.Each(func(i int) bool {
-		for d := range e.KS.Databases() {
-			if e.KS.DB(d).SlotLen(i) > 0 {
-				found = i
-				return false
-			}
+		empty := e.emptySlot(i)
+		if !empty {
+			found = i
 		}
-		return true
+		return empty
 	})
 	return found
 }

@@ -2,12 +2,16 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/cluster/topology"
+	"godwit/internal/config"
+	"godwit/internal/logging"
+	"godwit/internal/logging/loggingtest"
 	"godwit/internal/propagation"
 	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/slot"
@@ -90,16 +94,20 @@ func TestHalfImportsWait(t *testing.T) {
 	}
 }
 
+// grow gives the member's shard another replica, node 2.
+func (m *member) grow() {
+	m.change(topology.Admit{Node: nodeID(2), Shard: topology.ShardID(nodeID(302)),
+		About: topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7002}}},
+		topology.Replicate{Node: nodeID(2), Master: nodeID(0)})
+}
+
 // TestReplicasOfHalfImports has a replica that need not confirm anything be slow. It may lead soon,
 // so the log must not say that half an import is gone before the replica has deleted it, or has had
 // enough time.
 func TestReplicasOfHalfImports(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		m, c := importing(t, nil)
-		m.apply(topology.Admit{Node: nodeID(2), Shard: topology.ShardID(nodeID(302)),
-			About: topology.About{Address: topology.Address{IP: "127.0.0.1", Port: 7002}}})
-		m.apply(topology.Replicate{Node: nodeID(2), Master: nodeID(0)})
-		m.install()
+		m.grow()
 		m.do(m.client(), "psync ? -1") // there is a backlog from now on
 		replica := m.join(2)
 		m.come(c, "{a}1")
@@ -120,6 +128,43 @@ func TestReplicasOfHalfImports(t *testing.T) {
 		m.settle()
 		require.Equal(t, slot.Set{}, m.shard().Half)
 	}
+}
+
+// TestHalfImportsUnconfirmed has nobody confirm that half an import is gone, in a slot that this
+// node owns by now. Readers need not wait for that, and the log says why writes do.
+func TestHalfImportsUnconfirmed(t *testing.T) {
+	m, c := importing(t, func(c *config.Config) { c.MinReplicasToAck = 1 })
+	said := &loggingtest.Buffer{}
+	log, err := logging.New(logging.Options{Out: said, Level: logging.Notice})
+	require.NoError(t, err)
+	m.e.Log = log
+	m.come(c, "{a}1")
+	m.hold(-time.Second)
+	m.change(topology.DelSlots{Node: nodeID(1), Slots: slotSet(movingSlot)},
+		topology.AddSlots{Node: nodeID(0), Slots: slotSet(movingSlot)})
+	reader, writer, script := m.client(), m.client(), m.client()
+	m.hold(time.Hour)
+	require.Equal(t, "(postponed)", m.do(reader, "get {a}1"), "half a copy")
+	m.pass(100)
+	require.False(t, reader.Postponed())
+	require.Equal(t, "$-1", m.do(reader, "get {a}1"))
+	require.Equal(t, "(postponed)", m.do(writer, "set {a}1 1"))
+	require.Equal(t, "(postponed)", m.do(script, "eval return 1 {a}1"))
+	m.pass(60_000)
+	require.Empty(t, m.proposed)
+	require.Contains(t, m.do(writer, "set {a}1 1"), "-CLUSTERDOWN")
+	require.Equal(t, "$-1", m.do(reader, "get {a}1"))
+	why := fmt.Sprintf("Writes to slots %d wait", movingSlot)
+	require.Equal(t, 1, strings.Count(said.String(), why), said)
+
+	m.grow()
+	m.ack(m.join(2))
+	for range 2 { // the replica is in sync, and nothing is half
+		m.pass(200)
+		m.settle()
+	}
+	require.Equal(t, slot.Set{}, m.shard().Half)
+	require.Equal(t, "(held)", m.do(m.client(), "set {a}1 1"), "until the replica has it")
 }
 
 // TestHalfImportsBegunAnew ends a migration and begins it again before its destination has deleted
