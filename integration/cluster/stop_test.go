@@ -184,3 +184,33 @@ func TestStopAborted(t *testing.T) {
 		require.Zero(t, old.Exited(t))
 	})
 }
+
+// TestStoppingReplica has a replica save for long before it ends, when its master dies. The other
+// replica takes over, though the first would have come first.
+func TestStoppingReplica(t *testing.T) {
+	takesLong(t)
+	each(t, func(t *testing.T, k testserver.Kind) {
+		if !promises(k) {
+			t.Skip("Redis's does not answer others while it saves")
+		}
+		c := testserver.RunCluster(t, testserver.ClusterOptions{Kind: k, Masters: 1, Replicas: 2,
+			Timeout: 2 * time.Second})
+		master, ends, next := c.Master(0), c.Replica(0), c.Replica(1)
+		if next.ID < ends.ID { // among equals the lowest id takes over
+			ends, next = next, ends
+		}
+		w := startWriters(t, c, tagOf(t, c, 0))
+		w.more(t, 20)
+		w.end()
+		require.NoError(t, master.WaitSame(ends.Server, next.Server))
+		v, err := ends.Do("CONFIG", "SET", "save", "3600 1", "rdb-key-save-delay", 10_000_000)
+		require.NoError(t, err)
+		require.Equal(t, "OK", v.Text())
+		require.NoError(t, ends.Signal(syscall.SIGTERM))
+		require.NoError(t, ends.WaitLog("Saving the final RDB snapshot before exiting"))
+		master.Kill()
+		require.NoError(t, c.WaitOwner(0, next, next))
+		require.False(t, ends.Ended())
+		ends.Kill()
+	})
+}

@@ -300,8 +300,15 @@ func (r *Runtime) SetLimits(queue, message int64) {
 	r.bus.SetMessageLimit(message)
 }
 
-// Changed says that Host.Local has changed in a way that others should hear of at once.
-func (r *Runtime) Changed() { r.porter.refresh() }
+// Report tells the others what Host.Local is at this moment. The executor must be held, and may be
+// held for long after that.
+func (r *Runtime) Report() {
+	local := r.o.Host.Local()
+	r.do(func(now int64) {
+		r.node.SetLocal(local)
+		r.node.Tick(now)
+	})
+}
 
 // Lease returns the CLOCK_BOOTTIME, in ns, until which this node may confirm writes, 0 if it may
 // not.

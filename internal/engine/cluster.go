@@ -29,6 +29,8 @@ type ClusterNode interface {
 	HandOver(limit time.Duration, done func(refusal string))
 	// Keep takes HandOver back. It may be too late.
 	Keep()
+	// Report tells the other nodes at once what ClusterReport says now.
+	Report()
 	// Lease returns the time by CLOCK_BOOTTIME, in ns, until which this node may confirm writes. It
 	// costs an atomic read.
 	Lease() int64

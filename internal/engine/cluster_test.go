@@ -34,8 +34,9 @@ type member struct {
 	voters   []topology.NodeID
 	proposed []proposal
 	failover []engine.FailoverMode
-	handed   []func(string) // answers to HandOver
-	kept     int            // calls of Keep
+	handed   []func(string)         // answers to HandOver
+	kept     int                    // calls of Keep
+	reports  []engine.ClusterReport // that others were told at once
 }
 
 type proposal struct {
@@ -61,6 +62,8 @@ func (m *member) Failover(mode engine.FailoverMode, done func(string)) {
 func (m *member) HandOver(_ time.Duration, done func(string)) { m.handed = append(m.handed, done) }
 
 func (m *member) Keep() { m.kept++ }
+
+func (m *member) Report() { m.reports = append(m.reports, m.e.ClusterReport()) }
 
 func (m *member) Lease() int64                                 { return m.lease }
 func (m *member) Boot() uint64                                 { return m.boot }

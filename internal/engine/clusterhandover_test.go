@@ -50,7 +50,9 @@ func TestHandOver(t *testing.T) {
 	require.Equal(t, "(postponed)", m.do(m.c, "set a 1"))
 	m.pass(200)
 	require.False(t, *ended)
+	require.False(t, m.e.ClusterReport().Ends, "it may get its shard back")
 	m.failOver()
+	require.True(t, m.e.ClusterReport().Ends)
 	require.Empty(t, m.replies(asked))
 	require.False(t, asked.CloseAfterReply)
 	require.Contains(t, m.replies(popper), "-MOVED")
@@ -102,6 +104,45 @@ func TestHandOverInVain(t *testing.T) {
 	}
 }
 
+// storing makes a master with a disk, in a cluster of two nodes.
+func storing(t *testing.T, edit func(c *config.Config)) (*disked, *member) {
+	x := withDisk(t, func(c *config.Config) {
+		c.Cluster.Enabled = true
+		edit(c)
+	})
+	m := &member{T: t, self: nodeID(0), log: &topology.State{}, e: x.e}
+	m.attach()
+	m.found(2)
+	m.install()
+	m.hold(time.Hour)
+	return x, m
+}
+
+// TestEndIsTold has a replica save before it ends. The others must know that before, and hear it if
+// that fails and it goes on.
+func TestEndIsTold(t *testing.T) {
+	x, m := storing(t, func(c *config.Config) {
+		c.Save = []config.SavePoint{{Seconds: 3600, Changes: 1}}
+	})
+	m.failOver()
+	require.Equal(t, topology.Replica, m.e.ClusterReport().Role)
+	require.False(t, m.e.ClusterReport().Ends)
+	for _, fails := range []bool{true, false} {
+		m.reports = nil
+		if fails {
+			x.plan.Add(vfs.Fault{Op: vfs.OpSync})
+		}
+		saving := 0
+		err := m.e.FinishData(engine.ShutdownOptions{}, func() { saving = len(m.reports) })
+		x.plan.Clear()
+		require.Equal(t, fails, err != nil)
+		require.Equal(t, 1, saving)
+		require.True(t, m.reports[0].Ends)
+		require.Equal(t, fails, len(m.reports) == 2 && !m.reports[1].Ends)
+		require.Equal(t, !fails, m.e.ClusterReport().Ends)
+	}
+}
+
 // TestHandOverRefused stops a master that may not end, because of its log. It keeps its shard.
 func TestHandOverRefused(t *testing.T) {
 	for _, c := range []struct{ name, words, says string }{
@@ -111,15 +152,9 @@ func TestHandOverRefused(t *testing.T) {
 		{"no room for the log, nosave", "nosave", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := withDisk(t, func(cfg *config.Config) {
-				cfg.Cluster.Enabled = true
+			x, m := storing(t, func(cfg *config.Config) {
 				cfg.AppendOnly = !strings.HasPrefix(c.name, "first base")
 			})
-			m := &member{T: t, self: nodeID(0), log: &topology.State{}, e: x.e}
-			m.attach()
-			m.found(2)
-			m.install()
-			m.hold(time.Hour)
 			m.e.FollowStream()
 			m.do(m.c, "set a 1")
 			m.ack(m.join(1))

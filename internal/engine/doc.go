@@ -56,7 +56,7 @@
 //	clusterpeername.go  how nodes name themselves to each other
 //	clustermigration.go  migrations of slots: the types, what is known of them
 //	clusterlease.go     may this node confirm writes
-//	clusterreport.go    what a node plays in its shard, and what it tells of its data
+//	clusterpart.go      what a node plays in its shard
 //	clusterinsync.go    the replicas that have every confirmed write
 //	replicagone.go      replicas whose connection is gone
 //
@@ -72,9 +72,10 @@
 //	waitaof.go          waiting for the append-only file to be on disk
 //	expiremode.go       what time may do to keys
 //	pause.go            CLIENT PAUSE
+//	shutdownstate.go    how far a shutdown is
+//	clusterreport.go    what a node tells of its data
 //	clusterhold.go      writes that wait while a shard changes its master
 //	failoverstate.go    how far a failover is
-//	shutdownstate.go    how far a shutdown is
 //	importing.go        import-mode
 //
 //	acl.go              users and the default user

@@ -20,12 +20,19 @@ const ErrShutdownFailed = "ERR Errors trying to SHUTDOWN. Check logs."
 
 // FinishData brings the data set to the disk for the end of the server: the log is synced, a
 // snapshot is written when there are save points or SAVE asks for it. Unless forced, an error means
-// that the server must go on. saving is called before the snapshot, which may take long.
-func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
+// that the server must go on. saving is called before the snapshot, which may take long. In a
+// cluster the other nodes hear of it first, so that nobody promotes this one meanwhile.
+func (e *Engine) FinishData(o ShutdownOptions, saving func()) (err error) {
 	s := &e.persist
 	if s.store == nil || e.loading.on {
 		return nil // half a data set must not replace the whole one
 	}
+	e.tellEnd(true)
+	defer func() {
+		if err != nil {
+			e.tellEnd(false)
+		}
+	}()
 	if s.store.Saving() {
 		e.Log.Warning("There is a child saving an .rdb. Killing it!")
 		e.cancelSave()
@@ -67,6 +74,13 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	}
 	e.Log.Warning("Error trying to save the DB, can't exit.")
 	return ErrFinalSave
+}
+
+// tellEnd tells the other nodes of the cluster whether this server is about to end.
+func (e *Engine) tellEnd(ends bool) {
+	if e.ending.finishes = ends; e.Cluster != nil {
+		e.Cluster.Report()
+	}
 }
 
 // mayFinish returns the error that FinishData would return, as far as that can be told before all

@@ -22,6 +22,8 @@ type shutdownWait struct {
 	until   int64     // steady ms
 	clients []*waiter // of SHUTDOWN; some may have ended
 	hand    handover
+	// finishes says that FinishData has begun, and has not failed.
+	finishes bool
 }
 
 // ShutdownWaits reports whether a shutdown waits for replicas. Any goroutine may call it, without

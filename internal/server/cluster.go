@@ -287,7 +287,7 @@ func (s clusterHost) Install(t *topology.State, self topology.NodeID) {
 func (s clusterHost) Local() core.Local {
 	r := s.eng.ClusterReport()
 	return core.Local{Role: r.Role, Shard: r.Shard, Term: r.Term, Offset: uint64(r.Offset),
-		Whole: r.Whole, Linked: r.Linked}
+		Whole: r.Whole, Linked: r.Linked, Ends: r.Ends}
 }
 
 // Deliver implements cluster.Host.

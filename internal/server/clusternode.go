@@ -40,6 +40,9 @@ func (n clusterNode) HandOver(limit time.Duration, done func(refusal string)) {
 // Keep implements engine.ClusterNode.
 func (n clusterNode) Keep() { n.node.Failover(core.Keep, 0, nil) }
 
+// Report implements engine.ClusterNode.
+func (n clusterNode) Report() { n.node.Report() }
+
 // Reset makes the node leave its cluster (CLUSTER RESET), and with hard forget its id.
 func (n clusterNode) Reset(hard bool, done func(refusal string)) { n.node.Reset(hard, done) }
 

@@ -26,6 +26,7 @@ func (n *leasedNode) Meet(string, int, int, func(string))          {}
 func (n *leasedNode) Failover(engine.FailoverMode, func(string))   {}
 func (n *leasedNode) HandOver(time.Duration, func(string))         {}
 func (n *leasedNode) Keep()                                        {}
+func (n *leasedNode) Report()                                      {}
 func (n *leasedNode) Reset(bool, func(string))                     {}
 func (n *leasedNode) Broadcast(engine.MessageKind, []byte, []byte) {}
 func (n *leasedNode) Facts() engine.ClusterFacts                   { return engine.ClusterFacts{} }

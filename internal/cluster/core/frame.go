@@ -147,6 +147,7 @@ func (p *ping) write(w *writer) {
 	w.uint(p.local.Offset)
 	w.flag(p.local.Whole)
 	w.flag(p.local.Linked)
+	w.flag(p.local.Ends)
 }
 
 func (p *ping) read(r *reader) {
@@ -161,7 +162,7 @@ func (p *ping) read(r *reader) {
 	}
 	p.local.Shard = topology.ShardID(r.text())
 	p.local.Term, p.local.Offset = r.uint(), r.uint()
-	p.local.Whole, p.local.Linked = r.flag(), r.flag()
+	p.local.Whole, p.local.Linked, p.local.Ends = r.flag(), r.flag(), r.flag()
 }
 
 // pong is the leader's answer.

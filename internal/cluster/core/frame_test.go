@@ -18,7 +18,7 @@ func samples() []frame {
 		{kindRaft, "c", &raftBody{1, 2, []byte("data")}},
 		{kindPing, "c", &ping{raft: 1, boot: 2, at: -3, applied: 4, wants: true,
 			term: 6, silence: 7,
-			local: Local{topology.Master, "s", 5, 6, true, true}}},
+			local: Local{topology.Master, "s", 5, 6, true, true, true}}},
 		{kindPong, "c", &pong{1, 2, -3, true, 4, 5}},
 		{kindPropose, "c", &proposeBody{[]byte("{}")}},
 		{kindResult, "c", &resultBody{1, "ERR no"}},

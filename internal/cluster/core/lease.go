@@ -10,11 +10,11 @@ type lease struct {
 	end  Time // 0: none
 	next Time // of one that counts once index is installed
 	at   uint64
-	// asked is when the node last asked the leader, wanted whether it wanted a lease then, and
-	// leader who that was.
-	asked  Time
-	wanted bool
-	leader topology.NodeID
+	// asked is when the node last asked the leader, wanted whether it wanted a lease then, ends
+	// whether its server was about to end, and leader who that was.
+	asked        Time
+	wanted, ends bool
+	leader       topology.NodeID
 }
 
 // leaseEnd returns the end of the lease that the node holds.
@@ -78,14 +78,15 @@ func (n *Node) heed(m *raftpb.Message) {
 
 // keepInTouch pings the leader from time to time, and someone who may know it while there is none.
 // A new leader hears of the node at once, and so does the leader of a new master. While the shard
-// has no master, reports of who has what come often.
+// has no master, reports of who has what come often. The leader also hears at once that
+// the server is about to end, or is not any more.
 func (n *Node) keepInTouch() {
 	every := n.timeout() / pingsPerTimeout
 	if n.Waits() {
 		every = min(every, vacantPings)
 	}
 	if n.now-n.lease.asked >= every || n.wantsLease() && !n.lease.wanted ||
-		n.leader() != n.lease.leader && n.leader() != "" {
+		n.local.Ends != n.lease.ends || n.leader() != n.lease.leader && n.leader() != "" {
 		n.ping()
 	}
 }
@@ -99,6 +100,7 @@ func (n *Node) ping() {
 		return
 	}
 	n.lease.asked, n.lease.wanted, n.lease.leader = n.now, n.wantsLease(), n.leader()
+	n.lease.ends = n.local.Ends
 	p := &ping{raft: n.meta.Raft, boot: n.meta.Boot, at: n.now, applied: n.install,
 		wants: n.wantsLease(), term: n.led.term, silence: n.now - n.led.at, local: n.local}
 	switch leader := n.leader(); leader {

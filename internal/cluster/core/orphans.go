@@ -60,7 +60,7 @@ func (l *leader) spare(n *Node) (spare topology.NodeID) {
 			if o == sh.Master || n.state.Nodes[o].Failed || !l.hears(n, o) {
 				continue
 			}
-			if p := &l.peers[o].local; p.Whole && p.Linked && p.Shard == id {
+			if p := &l.peers[o].local; p.Whole && p.Linked && !p.Ends && p.Shard == id {
 				list = append(list, o)
 			}
 		}

@@ -55,4 +55,8 @@ type Local struct {
 	Whole bool
 	// Linked says that the replica's link to its master is up.
 	Linked bool
+	// Ends says that the server is about to end, however long its last save takes. It serves nobody
+	// until it is back, so it must not be promoted. Its data count all the same: they will be
+	// there again, and nobody with less may take their place.
+	Ends bool
 }

@@ -20,6 +20,7 @@ const (
 	errOnReplica  = "ERR You should send CLUSTER FAILOVER to a replica"
 	errMasterDown = "ERR Master is down or failed, please use CLUSTER FAILOVER FORCE"
 	errNoData     = "ERR The replica has no complete copy of the data"
+	errEnds       = "ERR The replica is shutting down"
 	errNotInSync  = "ERR The replica may lack writes that were acknowledged, only TAKEOVER" +
 		" promotes it"
 )
@@ -54,6 +55,8 @@ func (l *leader) wish(n *Node, from topology.NodeID, b *failoverBody) string {
 		return errMasterDown
 	case !l.hears(n, from) || !l.peers[from].local.Whole || !l.related(n, sh, from):
 		return errNoData
+	case l.peers[from].local.Ends:
+		return errEnds
 	case mode == Force && sh.Confirm > 0 && !slices.Contains(sh.InSync, from):
 		return errNotInSync
 	}
@@ -104,7 +107,8 @@ func due(sh *topology.Shard, w *wish) bool {
 func (l *leader) possible(n *Node, sh *topology.Shard, w *wish) bool {
 	node, p, last := n.state.Nodes[w.node], l.peers[w.node], l.peers[sh.Last]
 	if n.now > w.until || sh.Master == w.node || node == nil || node.Shard != sh.ID ||
-		!l.hears(n, w.node) || !p.local.Whole || !l.related(n, sh, w.node) || p.boot != node.Boot {
+		!l.hears(n, w.node) || !p.local.Whole || p.local.Ends || !l.related(n, sh, w.node) ||
+		p.boot != node.Boot {
 		return false
 	}
 	switch w.mode {
@@ -210,7 +214,7 @@ func (l *leader) caughtUp(n *Node, sh *topology.Shard, w *wish) bool {
 // all confirmed writes if the shard's master waits for replicas.
 func (l *leader) candidate(n *Node, sh *topology.Shard, id topology.NodeID, any bool) bool {
 	node, p := n.state.Nodes[id], l.peers[id]
-	if node.Failed || !l.hears(n, id) || !p.local.Whole && !l.forlorn(n, sh, id) {
+	if node.Failed || !l.hears(n, id) || p.local.Ends || !p.local.Whole && !l.forlorn(n, sh, id) {
 		return false
 	}
 	if p.boot != node.Boot && !n.cfg.Debug.ForgetsRestart {

@@ -71,6 +71,49 @@ func TestBest(t *testing.T) {
 	}
 }
 
+// TestEnding has a replica be about to end. It is not promoted, but its data count: nobody may be
+// promoted who would not be if it were away for a moment.
+func TestEnding(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		inSync []topology.NodeID // nil: no replica must confirm anything
+		bare   bool              // the other replica has no data
+		want   topology.NodeID
+	}{
+		{"the other one has less", nil, false, testNode(2)},
+		{"the other one has no data", nil, true, ""},
+		{"both have all confirmed writes", []topology.NodeID{testNode(1), testNode(2)}, false,
+			testNode(2)},
+		{"the other one may lack some", []topology.NodeID{testNode(1)}, false, ""},
+	} {
+		n, l := crowded(t, 2)
+		sh := func() *topology.Shard { return n.state.Shards[testShard(0)] }
+		if c.inSync != nil {
+			require.Empty(t, n.state.Apply(n.state.Index+1, topology.Op{Do: topology.SetInSync{
+				Shard: testShard(0), Term: 1, Confirm: 1, InSync: c.inSync, Seen: n.state.Index}}))
+		}
+		first := l.peers[testNode(1)]
+		first.local.Offset = 9
+		require.Equal(t, testNode(1), l.successor(n, sh()), c.what)
+		require.NotEmpty(t, l.spare(n), c.what)
+		first.local.Ends = true
+		require.Empty(t, l.spare(n), "%s: only one stays", c.what)
+		l.peers[testNode(2)].local.Whole = !c.bare
+		if next := l.successor(n, sh()); c.bare {
+			require.Empty(t, next, c.what)
+		} else {
+			require.Equal(t, testNode(2), next, c.what)
+		}
+		require.Equal(t, errEnds, l.wish(n, testNode(1), &failoverBody{1, Takeover, 5}), c.what)
+		l.peers[testNode(0)].reached = 0
+		require.Empty(t, n.state.Apply(n.state.Index+1,
+			topology.Op{Do: topology.Vacate{Shard: testShard(0), Term: 1}}))
+		require.Equal(t, c.want, l.best(n, sh()), c.what)
+		first.local.Ends = false
+		require.Equal(t, testNode(1), l.best(n, sh()), c.what)
+	}
+}
+
 // TestKeep wants a HandOver that was taken back not to be sent any more, by whoever leads next.
 func TestKeep(t *testing.T) {
 	n, _ := crowded(t, 1)

@@ -141,7 +141,8 @@ func (w *World) command(h *host) {
 			w.reset(h, done)
 		} else if w.chance(0.5) {
 			name = "stop"
-			w.stop(h, w.between(Timeout/10, 3*Timeout), w.chance(0.3))
+			w.stop(h, stopPlan{within: w.between(Timeout/10, 3*Timeout),
+				saves: w.between(0, Timeout), fails: w.chance(0.1), abort: w.chance(0.3)})
 			w.restart(h, w.between(Timeout/2, 4*Timeout))
 		}
 	default:

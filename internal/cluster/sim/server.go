@@ -134,7 +134,7 @@ func (s *server) crash() {
 func (s *server) local() core.Local {
 	l := core.Local{Role: topology.Replica, Shard: s.data.shard, Term: s.data.term,
 		Offset: uint64(len(s.data.log)), Whole: s.whole,
-		Linked: s.h.w.now-s.linked < int64(Timeout)/2}
+		Linked: s.h.w.now-s.linked < int64(Timeout)/2, Ends: s.stopping != nil && s.stopping.ends}
 	if s.term > 0 {
 		l.Role = topology.Master
 	}

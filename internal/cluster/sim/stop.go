@@ -8,26 +8,36 @@ import (
 )
 
 // stopping is a server that was told to stop. It takes no writes any more, and ends when it has
-// handed its shard over, or when that has come to nothing.
+// handed its shard over, or when that has come to nothing. It saves its data then, and the executor
+// does nothing else for that long.
 type stopping struct {
+	plan  stopPlan
 	until int64 // true time
+	ends  bool  // it saves
 	asked int64 // when it last asked the leader
 	// began says that it had a shard to hand over.
 	began, refused bool
 }
 
-// stop tells the server of a machine to stop, within a time. With abort it goes on after a moment
-// as if nothing had been said.
-func (w *World) stop(h *host, within int64, abort bool) {
+// stopPlan is what becomes of a server that is told to stop.
+type stopPlan struct {
+	within int64 // for which it may hand over
+	saves  int64 // for so long it saves
+	fails  bool  // that fails, and it goes on
+	abort  bool  // it goes on after a moment as if nothing had been said, unless it saves by then
+}
+
+// stop tells the server of a machine to stop.
+func (w *World) stop(h *host, plan stopPlan) {
 	h.run(func() {
 		s := &h.server
 		if s.state == nil || s.stopping != nil || w.calm { // all is to be well by now
 			return
 		}
 		w.note("%v is told to stop", h)
-		s.stopping = &stopping{until: w.now + within, asked: -int64(Timeout)}
+		s.stopping = &stopping{plan: plan, until: w.now + plan.within, asked: -int64(Timeout)}
 		s.goOnStopping()
-		if abort {
+		if plan.abort {
 			h.later(w.between(0, Timeout/20), s.abortStop)
 		}
 	})
@@ -60,13 +70,38 @@ func (s *server) goOnStopping() {
 		w.stats.Handovers++
 	}
 	h.inbox(func() { h.node.Resign(h.clock()) })
-	h.later(int64(Timeout/20), s.endStop)
+	h.later(int64(Timeout/20), s.finish)
+}
+
+// finish saves the data, then ends the process, or has it go on because that has failed.
+func (s *server) finish() {
+	h, e := s.h, s.stopping
+	if e == nil {
+		return
+	}
+	h.w.note("%v saves for %.0f ms", h, float64(e.plan.saves)/1e6)
+	e.ends = true
+	h.report()
+	h.w.after(e.plan.saves, func() { s.finished(e) })
+	h.busy(e.plan.saves)
+}
+
+func (s *server) finished(e *stopping) {
+	switch {
+	case s.stopping != e:
+	case s.h.stopped:
+		s.h.w.after(int64(Timeout/50), func() { s.finished(e) })
+	case e.plan.fails:
+		s.abortStop()
+	default:
+		s.endStop()
+	}
 }
 
 // endStop ends the process. All of the data is saved.
 func (s *server) endStop() {
 	h := s.h
-	if s.stopping == nil || h.dying {
+	if h.node == nil || h.dying {
 		return
 	}
 	h.w.note("%v ends, with %d writes", h, len(s.data.log))

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"godwit/internal/cluster/topology"
 )
 
 // TestHandOver has masters stop. Another node must confirm writes long before a node timeout has
@@ -36,7 +37,7 @@ func TestHandOver(t *testing.T) {
 			began := w.now
 			w.check.by[0] = nil
 			w.insist(0)
-			w.stop(old, int64(Timeout), false)
+			w.stop(old, stopPlan{within: int64(Timeout)})
 			if !w.runUntil(Timeout/4, func() bool {
 				return w.check.by[0] != nil && w.check.by[0] != old
 			}) {
@@ -71,7 +72,7 @@ func TestHandOverTakenBack(t *testing.T) {
 			w.clients()
 			w.runFor(Timeout)
 			old := w.masterOf(0)
-			w.stop(old, int64(Timeout), true)
+			w.stop(old, stopPlan{within: int64(Timeout), abort: true})
 			w.runFor(Timeout / 2)
 			if !w.runUntil(Timeout, w.served) {
 				w.fail("not all slots are served after a stop that was taken back")
@@ -83,4 +84,42 @@ func TestHandOverTakenBack(t *testing.T) {
 	}
 	t.Logf("%d of 8 have stayed masters", stayed)
 	require.NotZero(t, stayed)
+}
+
+// TestEndingReplica has all replicas of a shard but one save before they end, which takes long.
+// When its master dies then, the one that does not end takes over, though it has less.
+func TestEndingReplica(t *testing.T) {
+	killed := 0
+	for s := uint64(1); s <= 16; s++ {
+		within(t, Options{Seed: s, Nodes: 7, Confirm: -1, Settled: true}, func(w *World) {
+			w.clients()
+			w.runFor(2 * Timeout)
+			old := w.masterOf(0)
+			var replicas []*host
+			for _, id := range old.server.state.Members(old.server.shard().ID) {
+				if id != old.id {
+					replicas = append(replicas, w.net.find(id, topology.Address{}))
+				}
+			}
+			if len(replicas) < 2 {
+				return
+			}
+			stays := replicas[s%uint64(len(replicas))]
+			stays.server.lags = true
+			w.runFor(Timeout / 10)
+			for _, h := range replicas {
+				if h != stays {
+					w.stop(h, stopPlan{saves: 10 * int64(Timeout)})
+				}
+			}
+			w.runFor(Timeout / 5)
+			w.killMaster(3 * Timeout / 2)
+			if by := w.check.by[0]; by != stays {
+				w.fail("%v is the master, not %v", by, stays)
+			}
+			killed++
+		})
+	}
+	t.Logf("%d masters killed", killed)
+	require.NotZero(t, killed)
 }
