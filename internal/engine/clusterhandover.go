@@ -81,7 +81,7 @@ func (e *Engine) goOnHandingOver() bool {
 		e.Log.Notice("Handed the shard over to node %.40s (%s:%d) before shutting down.", next.ID,
 			next.About.IP, next.About.Port)
 		h.step = handedOver
-		e.resumePostponed() // they are redirected before the server ends, at the next turn
+		e.resumePostponed() // they are redirected before the server ends
 		return true
 	}
 	if c.leads() && c.shard.Term != h.term {
@@ -101,6 +101,27 @@ func (e *Engine) goOnHandingOver() bool {
 		e.askSuccessor(e.ending.until)
 	}
 	return true
+}
+
+// farewellTurns is for how many turns of the cron the end waits for clients to be redirected. Some
+// may be slow to take their replies, or send half a command.
+const farewellTurns = 10
+
+// redirects reports whether the end has to wait, now that the shard is handed over: there are
+// clients whose commands have yet to come again, or whose replies have yet to leave.
+func (e *Engine) redirects() (some bool) {
+	h := &e.ending.hand
+	if h.turns++; h.turns > farewellTurns {
+		return false
+	}
+	e.Clients(func(c *Client) bool {
+		if c.Conn != nil && c.Class != ClassReplica && !c.Origin.Feeds() && !c.CloseASAP {
+			in, _, out := c.Conn.Buffers()
+			some = out > 0 || len(c.W.Buf) > 0 || in > 0 && !c.Postponed() && !c.Waits()
+		}
+		return !some
+	})
+	return some
 }
 
 // successor returns the node that has become the shard's master in place of this one, nil if there

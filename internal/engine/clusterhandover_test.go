@@ -65,6 +65,39 @@ func TestHandOver(t *testing.T) {
 	require.Zero(t, m.kept)
 }
 
+// TestHandOverReplies has a loop be slow: it gets no processor, or a client takes none of its
+// replies. The server ends when all are redirected, or after some turns of the cron.
+func TestHandOverReplies(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		change func(c *engine.Client, conn *conn)
+	}{
+		{"a command that was held back", func(_ *engine.Client, conn *conn) { conn.in = 20 }},
+		{"a reply on its way", func(_ *engine.Client, conn *conn) { conn.out = 20 }},
+		{"a reply", func(c *engine.Client, _ *conn) { c.W.Buf = []byte("-MOVED 1 127.0.0.1:1") }},
+	} {
+		for _, leaves := range []bool{true, false} {
+			m, _, ended := stopping(t, nil)
+			conn := &conn{}
+			slow := m.e.NewClient(conn)
+			m.do(m.client(), "shutdown")
+			m.handed[0]("")
+			m.failOver()
+			m.pass(100)
+			c.change(slow, conn)
+			m.pass(500)
+			require.False(t, *ended, c.what)
+			if leaves {
+				conn.in, conn.out, slow.W.Buf = 0, 0, nil
+				m.pass(100)
+			} else {
+				m.pass(1000)
+			}
+			require.True(t, *ended, c.what)
+		}
+	}
+}
+
 // TestHandOverInVain has nobody take over, for all sorts of reasons. The server ends all the same.
 func TestHandOverInVain(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -54,6 +54,7 @@ type handover struct {
 	refusal string
 	// alone is since when no replica has been linked, steady ms; 0: one is.
 	alone int64
+	turns int // of the cron since it was handed over
 }
 
 type handStep uint8

@@ -85,7 +85,11 @@ func (e *Engine) shutdownCron() {
 	if s.hand.step == handsOver && e.goOnHandingOver() {
 		return
 	}
-	if s.hand.step != handedOver {
+	if s.hand.step == handedOver {
+		if e.redirects() {
+			return
+		}
+	} else {
 		lag, all := e.lagging()
 		if lag > 0 && e.Steady() < s.until {
 			return
