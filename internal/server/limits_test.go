@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"godwit/internal/engine"
 )
 
@@ -72,6 +74,36 @@ func TestIdleTimeout(t *testing.T) {
 		r.want(idle, "PONG", "ping")
 		closed(t, idle.Conn())
 		r.eventually("only the monitor is left", func() bool { return r.clients() == 1 })
+	})
+}
+
+// TestHeldInput has a client send what must not run yet. It counts as a sign of life: a migration's
+// destination goes by that, which may be paused for longer than repl-timeout.
+func TestHeldInput(t *testing.T) {
+	everyWay(t, "", false, func(t *testing.T, r *rig) {
+		c := r.client()
+		r.want(c, "PONG", "ping")
+		var cl *engine.Client
+		var came int64
+		r.locked(func() {
+			r.eng.Clients(func(found *engine.Client) bool { cl = found; return false })
+			r.eng.Pause(engine.PauseByClient, r.eng.Steady()+1e9, true)
+		})
+		for range 2 { // the first one is tried
+			r.locked(func() { cl.LastUsed, came = 0, cl.NetIn })
+			c.Queue("ping")
+			require.NoError(t, c.Flush())
+			r.eventually("it has come", func() (yes bool) {
+				r.locked(func() { yes = cl.NetIn > came && cl.Postponed() })
+				return yes
+			})
+		}
+		r.locked(func() {
+			require.NotZero(t, cl.LastUsed)
+			r.eng.Unpause(engine.PauseByClient)
+		})
+		r.receives(c, "PONG")
+		r.receives(c, "PONG")
 	})
 }
 

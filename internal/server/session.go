@@ -154,10 +154,11 @@ func (s *session) free() {
 	invariant.Check(!s.running, "the input of a running command is taken from it")
 }
 
-// received accounts for n bytes that came with one read.
+// received accounts for n bytes that came with one read. They are a sign of life even if no command
+// may run now.
 func (s *session) received(n int) {
+	s.cl.LastUsed = s.srv.eng.Steady()
 	if s.cl.Origin == engine.OriginMaster {
-		s.cl.LastUsed = s.srv.eng.Steady()
 		s.srv.eng.Stats.ReplIn += int64(n)
 	}
 	s.cl.NetIn += int64(n)
