@@ -16,9 +16,8 @@ import (
 //
 //	joins    a replica that has the stream up to the mark: an entry of the log says so
 //	counts   from the moment on at which that entry is proposed, for it may be applied any time
-//	leaves   by another entry, when it does not move on or is gone, if N remain without it, and
-//	         in any case before a full synchronization deletes what it has; it counts until the
-//	         entry is applied here
+//	leaves   by another entry, when it does not move on or is gone, if N remain without it;
+//	         it counts until the entry is applied here
 //
 // An entry whose outcome is not known may still be applied. Its replicas count until another one
 // has been applied, because the log refuses entries that were made before that.
@@ -38,8 +37,6 @@ type syncMember struct {
 	moved  int64 // steady ms when it last got on, or had all that is waited for
 	online bool
 	gone   bool // it was online
-	// parts says that it needs a full synchronization. It leaves the set first, for its data goes.
-	parts bool
 }
 
 // syncPlan is what a change of the set depends on.
@@ -64,21 +61,15 @@ func (s *inSync) note(id topology.NodeID, acked, now int64) {
 	if acked > m.acked || acked >= s.mark || !m.online {
 		m.moved = now
 	}
-	m.acked, m.online, m.gone, m.parts = acked, true, false, false
+	m.acked, m.online, m.gone = acked, true, false
 }
 
-// part says that a replica needs a full synchronization.
-func (s *inSync) part(id topology.NodeID) {
-	if s.members == nil {
-		s.members = map[topology.NodeID]*syncMember{}
+// renew says that a replica's data is about to be replaced. What it had counts no more: nothing is
+// confirmed by that until it is online again.
+func (s *inSync) renew(id topology.NodeID) {
+	if m := s.members[id]; m != nil {
+		*m = syncMember{gone: true}
 	}
-	s.members[id] = &syncMember{parts: true}
-}
-
-// parting reports whether a replica needs a full synchronization.
-func (s *inSync) parting(id topology.NodeID) bool {
-	m := s.members[id]
-	return m != nil && m.parts
 }
 
 // lost says that a replica's connection is gone. What it had counts on: it does not become less.
@@ -114,7 +105,7 @@ func (s *inSync) plan(p syncPlan) (next []topology.NodeID) {
 		return nil
 	}
 	for _, id := range p.set {
-		if p.belongs(id) && !s.parting(id) {
+		if p.belongs(id) {
 			next = append(next, id)
 		}
 	}

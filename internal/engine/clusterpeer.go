@@ -45,22 +45,24 @@ func (e *Engine) PeerSays(r *Replica, p Peer) (term uint64, begin int64, refusal
 }
 
 // refusesFull returns why a replica of the shard gets no full synchronization yet, "" if it may
-// have one. Its data goes then, so the log must not count on that any more: it leaves the in-sync
-// set first. Nor may it as long as this node's promotion may be taken back.
+// have one. As long as this node's promotion may be taken back nobody's data is replaced by this
+// node's: the log counts on what they had before. Later what is confirmed is in both.
 func (e *Engine) refusesFull(r *Replica) string {
-	sh, s := e.cluster.shard, &e.inSync
-	if r.node == "" || sh == nil || sh.Before == nil &&
-		!slices.Contains(sh.InSync, r.node) && !slices.Contains(s.asked, r.node) {
+	sh := e.cluster.shard
+	if r.node == "" || sh == nil {
 		return ""
 	}
+	if sh.Before != nil {
+		e.keepInSync()
+		return errPeerLater + "The cluster does not know yet that this node leads"
+	}
 	for _, o := range slices.Clone(e.repl.replicas.list) {
-		if o != r && o.node == r.node {
+		if o.node == r.node {
 			e.Kill(o.Client) // it would not begin anew if it still had this link
 		}
 	}
-	s.part(r.node)
-	e.keepInSync()
-	return errPeerLater + "The cluster still counts on the data of this replica"
+	e.inSync.renew(r.node)
+	return ""
 }
 
 // outdated notes that there is a later master of the shard than this node knows, as a replica says.

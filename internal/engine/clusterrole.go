@@ -69,6 +69,9 @@ func (e *Engine) dropPeers() {
 func (e *Engine) follow(n *topology.Node) {
 	host, port := e.replicationAddress(n)
 	if m := e.repl.master; m != nil && m.Host == host && m.Port == port && m.followed == nil {
+		if m.refusals > 0 { // the two nodes may be of one mind now
+			m.refusals, m.retryAt = 0, e.Steady()
+		}
 		return
 	}
 	e.Log.Notice("Following node %.40s (%s:%d), the master of this shard", n.ID, host, port)

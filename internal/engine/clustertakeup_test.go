@@ -9,6 +9,7 @@ import (
 	"godwit/internal/cluster/topology"
 	"godwit/internal/config"
 	"godwit/internal/engine"
+	"godwit/internal/upstream"
 )
 
 // replaced makes another node the master of the shard, which starts anew before it has taken that
@@ -65,39 +66,41 @@ func TestFormerLifeTakesNothingUp(t *testing.T) {
 	require.Empty(t, m.proposed)
 }
 
-// TestFullSynchronizationOfMember gives none to a replica whose data the log counts on: it leaves
-// the in-sync set first, and the log knows that the master leads. One that goes on where it is
-// loses nothing.
+// TestFullSynchronizationOfMember gives none before the log knows that the master leads. After it
+// has begun, what the replica had acknowledged counts no more. One that goes on where it is loses
+// nothing.
 func TestFullSynchronizationOfMember(t *testing.T) {
-	m, replica := confirming(t, nil)
-	ask := func(at int64) string {
+	ask := func(m *member, at int64) string {
 		c := m.client()
 		m.say(c, 1, m.shard().Term)
 		m.do(c, "replconf capa eof capa psync2")
 		return m.do(c, fmt.Sprintf("psync %s %d", m.e.ReplID(), at))
 	}
-	const refused = "-TRYAGAIN The cluster still counts on the data of this replica"
+	m, replica := confirming(t, nil)
+	require.Equal(t, "(held)", m.do(m.c, "set a 1"))
 	before, far := m.e.Stats.SyncFull, m.e.ReplOffset()+1000
-	require.Equal(t, refused, ask(far))
-	require.NotZero(t, replica.Conn.(*quietConn).closed, "an older link of its")
-	require.Equal(t, refused, ask(far))
-	m.settle()
-	require.Empty(t, m.shard().InSync)
-	require.Equal(t, before, m.e.Stats.SyncFull)
-	require.Empty(t, ask(far))
+	require.Empty(t, ask(m, far))
 	require.Equal(t, before+1, m.e.Stats.SyncFull)
+	require.NotZero(t, replica.Conn.(*quietConn).closed, "an older link of its")
+	m.ack(replica)
+	m.pass(100)
+	require.Equal(t, "(held)", m.replies(m.c), "its data is about to go")
+	require.Empty(t, m.proposed, "nobody else has all writes")
 
 	m, _ = confirming(t, nil)
 	m.promoteAgain()
-	require.Contains(t, ask(m.e.ReplOffset()+1), "+CONTINUE")
-	require.Equal(t, []topology.NodeID{nodeID(1)}, m.shard().InSync)
-	m = newMember(t, 2, nil)
-	m.promoteAgain()
-	before = m.e.Stats.SyncFull
-	require.Equal(t, refused, ask(far), "it may not be taken up")
-	m.settle()
-	require.Empty(t, ask(far))
-	require.Equal(t, before+1, m.e.Stats.SyncFull)
+	require.Contains(t, ask(m, m.e.ReplOffset()+1), "+CONTINUE")
+	for _, need := range []int{0, 1} {
+		m := newMember(t, 2, func(c *config.Config) { c.MinReplicasToAck = need })
+		m.settle()
+		m.promoteAgain()
+		before = m.e.Stats.SyncFull
+		require.Contains(t, ask(m, far), "-TRYAGAIN", "it may not be taken up")
+		require.Equal(t, before, m.e.Stats.SyncFull)
+		m.settle()
+		require.Empty(t, ask(m, far))
+		require.Equal(t, before+1, m.e.Stats.SyncFull)
+	}
 }
 
 // TestLastMasterOfEarlierTerm has a master be the last one again. It neither confirms by what
@@ -144,4 +147,33 @@ func TestSentinelsMasterWhileVacant(t *testing.T) {
 	m.apply(topology.Promote{Shard: m.shard().ID, Term: m.shard().Term, Node: nodeID(1)})
 	m.install()
 	require.Contains(t, m.told(listens), "+switch-master mymaster 127.0.0.1 7002 127.0.0.1 7001")
+}
+
+// TestRefusedByPeer asks a node that knows another topology again soon, but not for ever, and at
+// once when there is a new topology here.
+func TestRefusedByPeer(t *testing.T) {
+	m := newMember(t, 3, nil)
+	attempts := 0
+	m.e.LinkMaster = func(a *engine.LinkAttempt) {
+		attempts++
+		a.Failed(upstream.ErrPeer)
+	}
+	m.promote(nodeID(1))
+	m.pass(1000)
+	require.Greater(t, attempts, 5)
+	for range 4 {
+		m.pass(1000)
+	}
+	before := attempts
+	for range 100 {
+		m.pass(100)
+	}
+	require.Less(t, attempts-before, 12)
+	m.pass(100)
+	before = attempts
+	m.apply(topology.SetFailed{Node: nodeID(2), Failed: true})
+	m.install()
+	m.pass(100)
+	m.pass(100)
+	require.Greater(t, attempts, before)
 }

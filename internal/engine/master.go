@@ -41,6 +41,7 @@ type Master struct {
 	full       bool  // the link began with a full synchronization
 	odd        bool  // the stream was not what a master sends
 	failures   int   // in a row
+	refusals   int   // by a node of the cluster that knows another topology, in a row
 	retryAt    int64 // steady ms
 	downSince  int64 // steady ms; when the link was lost, 0 if there was none
 	upSince    int64 // steady ms

@@ -25,7 +25,7 @@ func (a *LinkAttempt) Attach(conn Conn) *Client {
 	e.ensureBacklog()
 	m.keptBytes()
 	m.client, m.attempt, m.state, m.kept = c, nil, LinkConnected, a.Kept
-	m.retryAt, m.attempts = 0, 0
+	m.retryAt, m.attempts, m.refusals = 0, 0, 0
 	if m.full = a.answer.Kind != upstream.Continue; !m.full {
 		m.failures = 0
 	}

@@ -115,8 +115,11 @@ func (a *LinkAttempt) Failed(err error) {
 		return
 	}
 	if errors.Is(err, upstream.ErrPeer) {
-		m.failures = 0
+		m.failures, m.refusals = 0, m.refusals+1
 		m.retryAt = e.Steady() + retryPeerMs
+		if m.refusals > patientPeers {
+			m.retryAt = e.Steady() + retryMs
+		}
 	}
 	if errors.Is(err, upstream.ErrLater) {
 		m.failures = 0
@@ -125,13 +128,14 @@ func (a *LinkAttempt) Failed(err error) {
 }
 
 const (
-	retryMs     = 1000  // between the first attempts
-	retryPeerMs = 50    // when two nodes of a cluster are not of one mind yet
-	steadyMs    = 10000 // after which a link counts as good
-	retryMost   = 5000  // between later ones
-	retrySync   = 30000 // the same after full synchronizations that have failed
-	patientFor  = 10    // attempts until the pauses grow
-	jitterShare = 4     // a pause is up to a quarter longer, so that replicas do not come together
+	retryMs      = 1000  // between the first attempts
+	retryPeerMs  = 50    // when two nodes of a cluster are not of one mind yet
+	patientPeers = 20    // attempts until it is retryMs
+	steadyMs     = 10000 // after which a link counts as good
+	retryMost    = 5000  // between later ones
+	retrySync    = 30000 // the same after full synchronizations that have failed
+	patientFor   = 10    // attempts until the pauses grow
+	jitterShare  = 4     // a pause is up to a quarter longer, so that replicas do not come together
 )
 
 // retryAfter returns the pause in ms after so many failures in a row. A failed full synchronization

@@ -14,11 +14,7 @@ const (
 
 // Sync carries out SYNC: a full synchronization of a replica that knows no offsets.
 func (c *Ctx) Sync() {
-	if msg := c.E.refusesFull(c.E.ReplicaOf(c.Client)); msg != "" {
-		c.Err(msg)
-		return
-	}
-	if r := c.beginSync(); r != nil {
+	if r := c.beginSync(true); r != nil {
 		r.legacy = true
 		c.E.fullResync(r)
 	}
@@ -28,13 +24,7 @@ func (c *Ctx) Sync() {
 // 1, or for a full synchronization.
 func (c *Ctx) Psync(id string, at int64) {
 	e := c.E
-	if !e.continues(id, at) {
-		if msg := e.refusesFull(e.ReplicaOf(c.Client)); msg != "" {
-			c.Err(msg)
-			return
-		}
-	}
-	r := c.beginSync()
+	r := c.beginSync(!e.continues(id, at))
 	if r == nil {
 		return
 	}
@@ -52,9 +42,9 @@ func (c *Ctx) Psync(id string, at int64) {
 	e.fullResync(r)
 }
 
-// beginSync makes a replica of the client. It returns nil if the client is one already, which is
-// told nothing, or cannot be one, which is told why.
-func (c *Ctx) beginSync() *Replica {
+// beginSync makes a replica of the client, which is sent all data if full is set. It returns nil if
+// the client is one already, which is told nothing, or cannot be one, which is told why.
+func (c *Ctx) beginSync(full bool) *Replica {
 	e, cl := c.E, c.Client
 	r := e.ReplicaOf(cl)
 	conn, ok := cl.Conn.(StreamConn)
@@ -83,6 +73,12 @@ func (c *Ctx) beginSync() *Replica {
 	if len(cl.W.Buf) > 0 || cl.held != nil {
 		c.Err(errPending)
 		return nil
+	}
+	if full {
+		if msg := e.refusesFull(r); msg != "" {
+			c.Err(msg)
+			return nil
+		}
 	}
 	// What a master has changed until now is in no stream, so a new history begins.
 	if e.repl.replicas.backlog == nil && e.repl.master == nil {

@@ -183,6 +183,14 @@ func (t *talk) checkProof(side string) error {
 	return nil
 }
 
+// differs returns what the side hears whose proof is wrong.
+func (t *talk) differs() string {
+	if bound, _ := t.binding(); bound != nil {
+		return "cluster-secret differs, or something between the nodes ends TLS"
+	}
+	return "cluster-secret differs"
+}
+
 // refuse tells the other side why it is refused. Errors do not matter: the link closes.
 func (t *talk) refuse(why string) {
 	why = why[:min(len(why), maxRefusal)]
@@ -222,7 +230,7 @@ func answer(rw io.ReadWriter, secret []byte, us *hello, accept func(*hello) erro
 	}
 	if err := t.checkProof("caller"); err != nil {
 		if errors.Is(err, errSecret) {
-			t.refuse("cluster-secret differs")
+			t.refuse(t.differs())
 		}
 		return nil, err
 	}

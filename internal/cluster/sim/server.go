@@ -59,9 +59,9 @@ func (d *data) last() (int, uint32) {
 //   - The links of its replicas are of one term, which their handshake tells.
 //   - It feeds replicas only if it was promoted since it started: a master that has started anew
 //     may lack writes that they have.
-//   - It proposes a replica for the set only when that has all confirmed writes, and drops one
-//     from the set before that begins a full synchronization. It gives none before it has taken
-//     its promotion up.
+//   - It proposes a replica for the set only when that has all confirmed writes. It gives none a
+//     full synchronization before it has taken its promotion up, and what one that begins with
+//     that has acknowledged counts no more.
 type server struct {
 	h     *host
 	state *topology.State // installed, nil: none yet
