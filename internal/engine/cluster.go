@@ -110,7 +110,10 @@ type clustering struct {
 	declined promotion
 	// leaving is the shard whose replica this node does not want to be any more.
 	leaving topology.ShardID
-	held    postponed // clients whose commands the gate holds back
+	// lone are slots of half imports that this node has taken with it out of its cluster: no log
+	// knows of them any more. They are hidden until the node, alone now, has deleted them.
+	lone slot.Set
+	held postponed // clients whose commands the gate holds back
 	// refuseAt is the steady ms at which the first of them has waited for too long; 0: none waits.
 	refuseAt int64
 	sentinel

@@ -73,6 +73,41 @@ func (e *Engine) dropHalf() {
 	})
 }
 
+// leaveHalf is called with a topology that is yet to be installed. If the node is no member of its
+// cluster by it, after CLUSTER FORGET for example, it notes what the node has half imported. An
+// import that has closed may have come as a whole, and be the only copy: that one stays.
+func (e *Engine) leaveHalf(s *topology.State, self topology.NodeID) {
+	c := &e.cluster
+	if c.shard == nil || s.Cluster == c.state.Cluster && s.Nodes[self] != nil {
+		return
+	}
+	half := c.shard.Half
+	for _, m := range c.state.Migrations {
+		if m.To != c.shard.ID || m.Over() {
+			continue
+		}
+		im := e.migrations.imported(m.ID)
+		applies := im != nil && im.step == importApplies
+		if m.Phase == topology.Closed && !applies || im != nil && im.step == importHas {
+			half.Subtract(&m.Slots)
+		}
+	}
+	c.lone = half
+}
+
+// dropLone deletes what leaveHalf has noted, now that the node has a shard of its own. Nobody else
+// has part in that, so it waits for nothing but a data set that is being loaded.
+func (e *Engine) dropLone() {
+	lone := &e.cluster.lone
+	if lone.Empty() || e.cluster.shard == nil || e.loading.on {
+		return
+	}
+	if e.cluster.leads() { // else its data is that of another one by now
+		e.dropImported(lone)
+	}
+	*lone = slot.Set{}
+}
+
 // dropImported deletes half imports.
 func (e *Engine) dropImported(half *slot.Set) {
 	if n := e.dropSlots(half); n > 0 {

@@ -13,6 +13,7 @@ import (
 func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	c := &e.cluster
 	lost, before := c.ownSlots(), c.view
+	e.leaveHalf(s, self)
 	c.state = s
 	c.compute(s, self)
 	own := c.ownSlots()
@@ -21,6 +22,7 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 	e.slotsChanged(&lost) // clients that wait for keys of others are sent to them
 	e.tellMasters(before)
 	e.followShard()
+	e.dropLone()
 	e.serveGained()
 	e.readLease()
 	e.followImports()

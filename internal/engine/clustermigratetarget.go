@@ -284,6 +284,7 @@ func (e *Engine) SlotMoves(i int) bool {
 
 // migrationCron is called several times a second.
 func (e *Engine) migrationCron() {
+	e.dropLone()
 	if v := &e.cluster; v.shard != nil && !v.shard.Half.Empty() {
 		e.dropHalf()
 	}

@@ -65,6 +65,7 @@ func (e *Engine) findStrays(lost *slot.Set) {
 func (e *Engine) hideSlots() {
 	s, v := &e.strays, &e.cluster
 	hidden := e.migrations.importing()
+	hidden.Union(&v.lone)
 	switch {
 	case v.shard == nil:
 		e.KS.Hide(&hidden)

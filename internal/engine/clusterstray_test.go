@@ -167,6 +167,49 @@ func TestHalfImportsUnconfirmed(t *testing.T) {
 	require.Equal(t, "(held)", m.do(m.client(), "set {a}1 1"), "until the replica has it")
 }
 
+// TestHalfImportsLeave has the destination of a migration, or a replica of it, leave the cluster in
+// the middle: nobody knows then that half a copy is left. What has come as a whole may be the only
+// copy.
+func TestHalfImportsLeave(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		hears, replica, whole bool
+	}{
+		{"told later", false, false, false},
+		{"hears of it", true, false, false},
+		{"a replica", true, true, false},
+		{"all has come", true, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, stream := importing(t, nil)
+			m.come(stream, "{a}1")
+			m.change(topology.DelSlots{Node: nodeID(0), All: true})
+			left := 0
+			if c.replica {
+				m.self = nodeID(2)
+				m.apply(topology.Admit{Node: m.self, Shard: topology.ShardID(nodeID(302)),
+					About: topology.About{Address: topology.Address{IP: "10.0.0.2", Port: 7002}}})
+				m.change(topology.Replicate{Node: m.self, Master: nodeID(0)})
+				require.Equal(t, 1, m.e.KS.DB(0).SlotLen(movingSlot))
+			}
+			if c.whole {
+				m.change(topology.Advance{ID: string(nodeID(77)), Phase: topology.Closed})
+				m.e.Exec(stream, raw([]string{"CLUSTER", "SYNCSLOTS", "END", "9"}))
+				left = 1
+			}
+			if c.hears {
+				m.applyBy(1, topology.Forget{Node: m.self})
+				require.Equal(t, ":"+fmt.Sprint(left), m.do(m.c, "dbsize"))
+			}
+			m.log = &topology.State{}
+			m.change(topology.Init{Cluster: string(nodeID(101)), Node: m.self, Timeout: 5000,
+				Shard: topology.ShardID(nodeID(303))})
+			require.Equal(t, left, m.e.KS.DB(0).SlotLen(movingSlot))
+			require.Equal(t, ":"+fmt.Sprint(left), m.do(m.c, "dbsize"))
+		})
+	}
+}
+
 // TestHalfImportsBegunAnew ends a migration and begins it again before its destination has deleted
 // what has come: the log says both at once, or the destination may not delete anything for now.
 func TestHalfImportsBegunAnew(t *testing.T) {
