@@ -38,6 +38,8 @@ type slotModel struct {
 	saved  map[string]string // what the running snapshot has saved of the slots it is of
 	want   map[string]string
 	of     slot.Set
+	// renewed counts renewals of marks that have come to their end.
+	renewed int
 }
 
 // TestSlotModel counts, walks, measures, hides, flushes and saves slots while keys change.
@@ -46,6 +48,7 @@ func TestSlotModel(t *testing.T) {
 	defer func() { inSlots = false }()
 	ks, _, rng := newKeyspace(t, Params{Databases: 2})
 	m := &slotModel{model: model{t, ks, rng, emptyDBs(ks)}}
+	ks.cancelled = renewAt - 5 // as after so many snapshots
 	steps := 30000
 	if invariant.Enabled {
 		steps = 8000
@@ -65,6 +68,7 @@ func TestSlotModel(t *testing.T) {
 		m.snap.End()
 	}
 	require.NoError(t, ks.Check())
+	require.True(t, invariant.Enabled || m.renewed > 0)
 	ks.Hide(nil)
 	drain(t, ks)
 	require.Zero(t, ks.SlotBytes())
@@ -106,7 +110,13 @@ func (m *slotModel) stepSlots() {
 	case 8, 9, 10, 11:
 		m.save()
 	case 15, 16, 17, 18:
-		m.ks.RenewSlice(1 + m.rng.IntN(40))
+		n := 40
+		if m.rng.IntN(10) == 0 { // else hardly any renewal comes to its end before a snapshot does
+			n = 10_000
+		}
+		if pending := m.ks.RenewPending(); !m.ks.RenewSlice(1+m.rng.IntN(n)) && pending {
+			m.renewed++
+		}
 	}
 }
 
