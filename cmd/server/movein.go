@@ -26,6 +26,8 @@ writes.
 
        --cutover            hand the slots over as soon as the target is in step
        --cancel             end the following, and empty the target's masters
+       --force              with --cancel, also if a run was killed while it gave them the slots;
+                            it must not be at work any more
        --from-user NAME     user and password at the source, also for the target's nodes there:
        --from-pass PASSWORD or in the environment, MOVE_IN_FROM_PASS
        --to-user NAME       user and password at the target
@@ -85,7 +87,7 @@ func moveInArgs(args []string, o *movein.Options, cfg *config.Config) (cancel, o
 		"--to-user": &o.To.User, "--to-pass": &o.To.Password,
 		"--cert": &cfg.TLSCertFile, "--key": &cfg.TLSKeyFile, "--cacert": &cfg.TLSCACertFile,
 	}
-	switches := map[string]*bool{"--cutover": &o.Cutover, "--cancel": &cancel,
+	switches := map[string]*bool{"--cutover": &o.Cutover, "--cancel": &cancel, "--force": &o.Force,
 		"--from-tls": &o.From.TLS, "--to-tls": &o.To.TLS}
 	spans := map[string]*time.Duration{"--hold": &o.Hold, "--patience": &o.Patience}
 	var places []string
@@ -118,7 +120,7 @@ func moveInArgs(args []string, o *movein.Options, cfg *config.Config) (cancel, o
 		}
 		args = args[1:]
 	}
-	if len(places) != 2 || cancel && o.Cutover {
+	if len(places) != 2 || cancel && o.Cutover || o.Force && !cancel {
 		return cancel, false
 	}
 	o.From.Addr, o.To.Addr = places[0], places[1]

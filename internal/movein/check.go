@@ -58,6 +58,11 @@ func (m *mover) check() error {
 		kind = "Valkey " + v
 	}
 	m.say("source: %s, %d shards, %d keys", kind, len(shards), keys)
+	all, err := m.from.all()
+	if err != nil {
+		return err
+	}
+	m.findFences(all)
 	if err := m.findFollowed(); err != nil {
 		return err
 	}
@@ -69,11 +74,7 @@ func (m *mover) check() error {
 	if err != nil {
 		return err
 	}
-	all, err := m.from.all()
-	if err != nil {
-		return err
-	}
-	m.findFences(all)
+	m.sayFences()
 	return errors.Join(m.fenced(), m.noMigrations())
 }
 

@@ -181,8 +181,8 @@ func (m *mover) awaitReplicas() {
 
 // letGo ends the pause of the source's clients.
 func (m *mover) letGo() {
-	for _, p := range m.pairs {
-		if _, err := p.from.do("CLIENT", "UNPAUSE"); err != nil {
+	for _, f := range m.fences {
+		if _, err := f.node.do("CLIENT", "UNPAUSE"); err != nil {
 			m.say("the pause ends by itself: %s", err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // fence has a node of the source refuse writes: it asks for more replicas than there are.
@@ -13,26 +15,90 @@ type fence struct {
 	raised     bool
 }
 
-// fenceReplicas is the min-replicas-to-write of a node that refuses writes. Nobody sets it to that,
-// so a later run knows it for what it is.
-const fenceReplicas = "1000001"
+// A node that refuses writes has a min-replicas-to-write that nobody else sets: fenceLeast, with
+// what was there before added, and fenceNoLag if min-replicas-max-lag was 0. So a later run knows
+// it for what it is, and what to set it back to, when this one has been killed.
+const (
+	fenceLeast = 1_000_001
+	fenceNoLag = 1_000_000
+)
+
+// value returns the min-replicas-to-write of the node while it refuses writes.
+func (f *fence) value() int {
+	n, _ := strconv.Atoi(f.least) // what is none was not set by a server
+	n = fenceLeast + min(n, fenceNoLag-1)
+	if f.lag == "0" {
+		n += fenceNoLag
+	}
+	return n
+}
+
+// read notes what a node has. If that is what value returns, a run has left it there, or another
+// one is at work.
+func (f *fence) read(least, lag string) {
+	f.least, f.lag, f.raised = least, lag, false
+	n, err := strconv.Atoi(least)
+	if n -= fenceLeast; err != nil || n < 0 {
+		return
+	}
+	f.raised, f.least = true, strconv.Itoa(n%fenceNoLag)
+	if n >= fenceNoLag {
+		f.lag = "0"
+	}
+}
+
+// look reads what the node has.
+func (f *fence) look() error {
+	least, err := f.node.config("min-replicas-to-write")
+	lag, err2 := f.node.config("min-replicas-max-lag")
+	if err = errors.Join(err, err2); err == nil {
+		f.read(least, lag)
+	}
+	return err
+}
 
 // findFences makes a fence for each node. A replica may become a master.
 func (m *mover) findFences(list []*node) {
 	m.fences = nil
 	for _, n := range list {
 		f := &fence{node: n}
-		least, err := n.config("min-replicas-to-write")
-		lag, err2 := n.config("min-replicas-max-lag")
-		if err != nil || err2 != nil {
-			m.say("source: %s will not refuse writes: %s", n.addr, errors.Join(err, err2))
+		if err := f.look(); err != nil {
+			m.say("source: %s cannot be told to refuse writes: %s", n.addr, err)
 			continue
-		}
-		if f.least, f.lag = least, lag; least == fenceReplicas {
-			f.least, f.raised = "0", true // left by a run that was killed
 		}
 		m.fences = append(m.fences, f)
 	}
+}
+
+// fencedNodes returns the nodes of the source that refuse writes, for this run or another one.
+func (m *mover) fencedNodes() string {
+	var list []string
+	for _, f := range m.fences {
+		if f.raised {
+			list = append(list, f.node.addr)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// sayFences tells of nodes that refuse writes though this run has not begun.
+func (m *mover) sayFences() {
+	if list := m.fencedNodes(); list != "" {
+		m.say("source: writes are refused (min-replicas-to-write) by %s: a run that was handing "+
+			"the slots over has been killed, unless it is at work. --cutover hands them over, "+
+			"--cancel lets the source take writes again", list)
+	}
+}
+
+// withFences adds to an error that nodes of the source refuse writes.
+func (m *mover) withFences(err error) error {
+	if list := m.fencedNodes(); list != "" {
+		err = fmt.Errorf("%w\nsource: writes are refused (min-replicas-to-write) by %s since "+
+			"another run was handing the slots over. If that has been killed, --cancel undoes it, "+
+			"or says what is left", err, list)
+	}
+	return err
 }
 
 // config returns a directive.
@@ -71,7 +137,7 @@ func (f *fence) raise() error {
 		}
 	}
 	f.raised = true
-	_, err := f.node.do("CONFIG", "SET", "min-replicas-to-write", fenceReplicas)
+	_, err := f.node.do("CONFIG", "SET", "min-replicas-to-write", f.value())
 	return err
 }
 
@@ -84,6 +150,9 @@ func (f *fence) lower() error {
 	if err == nil && f.lag == "0" {
 		_, err = f.node.do("CONFIG", "SET", "min-replicas-max-lag", f.lag)
 	}
-	f.raised = err != nil
+	if f.raised = err != nil; f.raised {
+		err = fmt.Errorf("%w. Until CONFIG SET min-replicas-to-write %s there the node refuses "+
+			"writes", err, f.least)
+	}
 	return err
 }

@@ -9,9 +9,10 @@
 //	take     the target's masters stop following and get the slots
 //
 // Until slots are taken nobody can write to the target, and whatever fails is undone: the target is
-// empty again, with the slots it had, and the source takes writes. At no time do both take writes
-// for a slot: a source's node that refuses writes is asked for its place in the stream afterwards,
-// and the target must have all up to there.
+// empty again, with the slots it had, and the source takes writes. What a run leaves that is killed
+// is for the next one (cancel.go). At no time do both take writes for a slot: a source's node that
+// refuses writes is asked for its place in the stream afterwards, and the target must have all that
+// came before.
 package movein
 
 import (
@@ -46,6 +47,9 @@ type Options struct {
 	Patience time.Duration
 	// Sample is the number of keys of each shard whose values are compared.
 	Sample int
+	// Force has Cancel undo what a run has left that was killed while it handed the slots over. It
+	// must not be at work any more.
+	Force bool
 	// Out gets a line for each step.
 	Out io.Writer
 }
@@ -91,7 +95,7 @@ func Run(ctx context.Context, o Options) error {
 	defer m.from.close()
 	defer m.to.close()
 	if err := m.check(); err != nil {
-		return err // nothing has been changed
+		return m.withFences(err) // nothing has been changed
 	}
 	err := m.follow()
 	if err == nil {
@@ -109,26 +113,4 @@ func Run(ctx context.Context, o Options) error {
 	}
 	m.say("failed: %s", err)
 	return errors.Join(err, m.undo())
-}
-
-// Cancel ends the following that an earlier run has left, and empties the target's masters that
-// took part.
-func Cancel(o Options) error {
-	m := newMover(o)
-	defer m.from.close()
-	defer m.to.close()
-	if err := m.findFollowed(); err != nil {
-		return err
-	}
-	if len(m.pairs) == 0 {
-		return errors.New("no master of the target follows another cluster. If the source " +
-			"refuses writes, set its min-replicas-to-write back")
-	}
-	if list, err := m.from.all(); err == nil {
-		m.findFences(list)
-		m.holds = m.holding()
-	} else {
-		m.say("the source does not answer: %s", err)
-	}
-	return m.undo()
 }

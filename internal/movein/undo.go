@@ -17,11 +17,19 @@ func (m *mover) undo() error {
 	m.say("undoing: the target becomes empty again")
 	if err := m.giveUp(); err != nil {
 		return fmt.Errorf("the target may have slots, so the source goes on refusing writes "+
-			"(min-replicas-to-write): %w", err)
+			"(min-replicas-to-write). --cancel --force undoes the rest, when the target's masters "+
+			"answer: %w", err)
 	}
-	if err := m.stop(); err != nil && m.holding() {
+	err := m.stop()
+	for _, f := range m.fences { // another run may have begun to hand the slots over
+		if !f.raised {
+			_ = f.look() // then it is not this run that has it refuse writes
+		}
+	}
+	if err != nil && m.holding() {
 		return fmt.Errorf("another run may be handing the slots over, so the source goes on "+
-			"refusing writes (min-replicas-to-write): %w", err)
+			"refusing writes (min-replicas-to-write). If none is at work any more, --cancel "+
+			"undoes it, or says what is left: %w", err)
 	}
 	var errs []error
 	for _, f := range m.fences {
@@ -45,25 +53,26 @@ func (m *mover) undo() error {
 			return busy(err)
 		}))
 	}
-	err := errors.Join(errs...)
+	err = errors.Join(errs...)
 	if err == nil {
 		m.say("undone: the source is as it was, the target is empty")
 	}
 	return err
 }
 
-// giveUp takes from the target the slots that this run may have given to it.
+// giveUp takes from the target the slots that it may have got. It goes on after errors.
 func (m *mover) giveUp() error {
+	var errs []error
 	for _, p := range m.pairs {
 		if !p.taken {
 			continue
 		}
 		args := append([]any{"CLUSTER", "DELSLOTSRANGE"}, ends(&p.slots)...)
-		if err := patient(func() error { return freed(p.to.do(args...)) }); err != nil {
-			return err
-		}
+		err := patient(func() error { return freed(p.to.do(args...)) })
+		p.taken = err != nil
+		errs = append(errs, err)
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // stop ends what masters of the target follow. It is an error if it does so for none.
@@ -121,9 +130,12 @@ func busy(err error) error {
 	return err
 }
 
+// patience is how long patient tries. A test changes it.
+var patience = 30 * time.Second
+
 // patient tries again for a while: a node that is loading data, or waits for its lease, refuses.
 func patient(try func() error) error {
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		err := try()
 		if err == nil || time.Now().After(end) || strings.Contains(err.Error(), notFollowing) {
 			return err
