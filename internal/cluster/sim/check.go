@@ -17,6 +17,9 @@ import (
 //   - No confirmed write is lost: with Confirm, a node that becomes able to confirm has all writes
 //     that were confirmed before, unless at some time no node that the log calls complete was
 //     alive.
+//   - Nobody confirms a write to a slot in which there is half an import, by a migration that has
+//     not come to its end. What comes back with a new master, or with an old one's files, is not
+//     held against it: the server only waits a while for that.
 type checker struct {
 	w      *World
 	states map[stateKey]uint64
@@ -26,6 +29,8 @@ type checker struct {
 	// confirmed are the writes that must not be lost.
 	confirmed map[rangeKey][]uint32
 	heirs     map[topology.ShardID]reign // the last master of each shard
+	done      map[string]bool            // migrations that have moved their slots
+	excused   map[string]bool            // others whose data may be served
 }
 
 type stateKey struct {
@@ -49,6 +54,7 @@ func (c *checker) init(w *World) {
 	c.w, c.states = w, map[stateKey]uint64{}
 	c.newest = map[string]*topology.State{}
 	c.heirs = map[topology.ShardID]reign{}
+	c.done, c.excused = map[string]bool{}, map[string]bool{}
 	c.confirmed, c.last = map[rangeKey][]uint32{}, map[rangeKey]reign{}
 }
 
@@ -120,6 +126,7 @@ func (c *checker) count(old, s *topology.State) {
 	for _, m := range s.Migrations {
 		if o := old.Migration(m.ID); m.Phase == topology.Done && (o == nil || o.Phase != m.Phase) {
 			c.w.stats.Migrations++
+			c.done[m.ID] = true
 		}
 	}
 }
@@ -156,7 +163,7 @@ func (c *checker) becomes(h *host, k rangeKey) {
 		return
 	}
 	has := map[uint32]bool{}
-	for _, e := range h.server.data.log {
+	for _, e := range h.server.data.of(k.r) {
 		has[e.write] = true
 	}
 	for _, write := range c.confirmed[k] {
@@ -177,8 +184,30 @@ func (c *checker) confirm(h *host, sh *topology.Shard, e entry) {
 			c.w.fail("%v confirms a write to slot %d, %v may too", h, e.slots*rangeSize, o)
 		}
 	}
+	for _, has := range h.server.data.of(e.slots) {
+		if c.half(has) {
+			c.w.fail("%v serves slot %d with half a copy in it, of migration %.4s", h,
+				e.slots*rangeSize, has.via)
+			return
+		}
+	}
 	if c.w.opt.Confirm > 0 {
 		c.confirmed[k] = append(c.confirmed[k], e.write)
+	}
+}
+
+// half reports whether a migration that has not moved its slots has brought an entry.
+func (c *checker) half(e entry) bool {
+	return e.via != "" && !c.done[e.via] && !c.excused[e.via]
+}
+
+// inherits looks at the data of a node that begins to lead. Half imports that the log does not know
+// any more have come back.
+func (c *checker) inherits(h *host, sh *topology.Shard) {
+	for _, e := range h.server.data.log {
+		if c.half(e) && !sh.Half.Has(e.slots*rangeSize) {
+			c.excused[e.via] = true
+		}
 	}
 }
 

@@ -23,9 +23,9 @@ func TestBrokenRules(t *testing.T) {
 		{"grants do not wait for leases",
 			Options{Seed: 68, Debug: core.Debug{NoLeaseWait: true}}, nil},
 		{"grants do not wait for the revocation",
-			Options{Seed: 112, Debug: core.Debug{EarlyGrant: true}}, nil},
+			Options{Seed: 114, Debug: core.Debug{EarlyGrant: true}}, nil},
 		{"promotions look at no in-sync set",
-			Options{Seed: 547, Confirm: 1, Debug: core.Debug{IgnoreConfirm: true}}, nil},
+			Options{Seed: 551, Confirm: 1, Debug: core.Debug{IgnoreConfirm: true}}, nil},
 		{"a start of a node is no entry",
 			Options{Seed: 175, Confirm: 1, Debug: core.Debug{ForgetsRestart: true}}, nil},
 		{"data of nobody knows which shard is taken",
@@ -36,6 +36,10 @@ func TestBrokenRules(t *testing.T) {
 			ambushed((*World).ambushRound)},
 		{"messages get a time from before they were sent",
 			Options{Seed: 12, Confirm: -1, StaleClock: true}, ambushed((*World).ambushDisk)},
+		{"half imports are not deleted",
+			Options{Seed: 25, Confirm: -1, KeepsHalf: true}, nil},
+		{"slots with half an import are served",
+			Options{Seed: 53, Confirm: -1, ServesHalf: true}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			story := c.story

@@ -5,48 +5,7 @@ import (
 
 	"godwit/internal/cluster/core"
 	"godwit/internal/cluster/topology"
-	"godwit/internal/slot"
 )
-
-// Slots are dealt with in ranges of the same size.
-const (
-	ranges    = 8
-	rangeSize = slot.Count / ranges
-)
-
-// rangeOf returns the slots of a range.
-func rangeOf(r int) slot.Set {
-	return slot.SetOf(slot.Range{First: r * rangeSize, Last: (r+1)*rangeSize - 1})
-}
-
-// entry is a write in a shard's history. No two appends have the same uid, so two histories that
-// agree at a position agree before it too.
-type entry struct {
-	uid   uint32
-	write uint32
-	slots int // its range
-}
-
-// data is a shard's data set, as the history that made it.
-type data struct {
-	shard topology.ShardID
-	term  uint64
-	log   []entry
-}
-
-// extends reports whether d goes on from a history of n entries whose last one is uid.
-func (d *data) extends(n int, uid uint32) bool {
-	return n <= len(d.log) && (n == 0 || d.log[n-1].uid == uid)
-}
-
-// last returns the length of the history and its last uid.
-func (d *data) last() (int, uint32) {
-	n := len(d.log)
-	if n == 0 {
-		return 0, 0
-	}
-	return n, d.log[n-1].uid
-}
 
 // server is the model of a shard's server. It keeps these promises:
 //
@@ -62,6 +21,9 @@ func (d *data) last() (int, uint32) {
 //   - It proposes a replica for the set only when that has all confirmed writes. It gives none a
 //     full synchronization before it has taken its promotion up, and what one that begins with
 //     that has acknowledged counts no more.
+//   - It deletes what it has of slots before it says that it receives them by a migration, and what
+//     had come when the migration came to nothing. It says that this is deleted when those have
+//     deleted it that must confirm writes.
 type server struct {
 	h     *host
 	state *topology.State // installed, nil: none yet
@@ -78,7 +40,9 @@ type server struct {
 	pending   []pending
 	proposed  map[uint64][]topology.NodeID // in-sync sets that may yet be committed
 	proposals uint64
-	imported  map[string]int   // migrations: length of the history that has them
+	imported  map[string]int  // migrations: length of the history that has them
+	parts     map[string]bool // migrations of which something has come
+	half      halfDrop
 	closed    map[string]int64 // since when slots of migrations are closed
 	// As a replica:
 	linked int64 // when it last heard of its master
@@ -194,9 +158,10 @@ func (s *server) master(sh *topology.Shard) {
 		s.conns = nil
 	}
 	s.proposed, s.imported = map[uint64][]topology.NodeID{}, map[string]int{}
-	s.closed = map[string]int64{}
+	s.closed, s.parts, s.half = map[string]int64{}, map[string]bool{}, halfDrop{}
 	s.data.shard, s.data.term = sh.ID, sh.Term
 	s.confirmed = len(s.data.log) // nobody knows how much of it was
+	s.h.w.check.inherits(s.h, sh)
 }
 
 // shard returns the shard that the server is the master of by its state, nil if it is none.
@@ -214,7 +179,7 @@ func (s *server) able(r int) bool {
 	}
 	sh := s.shard()
 	return sh != nil && sh.Slots.Has(r*rangeSize) && !sh.Closing.Has(r*rangeSize) &&
-		!sh.Half.Has(r*rangeSize) && s.h.clock() < s.h.lease
+		(!sh.Half.Has(r*rangeSize) || s.h.w.opt.ServesHalf) && s.h.clock() < s.h.lease
 }
 
 // write is a client's write. It returns false if it was refused.
@@ -224,16 +189,17 @@ func (s *server) write(r int) bool {
 	}
 	w := s.h.w
 	w.writes++
-	s.append(w.writes, r)
+	s.append(entry{write: w.writes, slots: r})
 	s.pending = append(s.pending, pending{len(s.data.log), s.data.log[len(s.data.log)-1]})
 	// The reply leaves later.
 	s.h.later(w.between(0, Timeout/500), s.confirm)
 	return true
 }
 
-func (s *server) append(write uint32, r int) {
+func (s *server) append(e entry) {
 	s.h.w.uids++
-	s.data.log = append(s.data.log, entry{s.h.w.uids, write, r})
+	e.uid = s.h.w.uids
+	s.data.log = append(s.data.log, e)
 }
 
 // confirm sends the replies that may leave.

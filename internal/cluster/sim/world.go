@@ -29,9 +29,13 @@ type Options struct {
 	// StaleClock breaks another one: messages that came while the loop waited for the disk get the
 	// time at which it began to wait.
 	StaleClock bool
-	Verbose    bool // keep the trace
-	Settled    bool // replicas move to no other shard by themselves
-	Calm       bool // replicas ask their masters rarely: the cluster alone is measured
+	// KeepsHalf has masters say that half imports are deleted, and keep them. ServesHalf has them
+	// serve slots with half an import in them.
+	KeepsHalf, ServesHalf bool
+
+	Verbose bool // keep the trace
+	Settled bool // replicas move to no other shard by themselves
+	Calm    bool // replicas ask their masters rarely: the cluster alone is measured
 }
 
 // World is one run.
