@@ -60,8 +60,7 @@ func (l *leader) successor(n *Node, sh *topology.Shard) (best topology.NodeID) {
 		if !p.Whole || !p.Linked || p.Shard != sh.ID {
 			continue
 		}
-		if best == "" || p.Term > l.peers[best].local.Term ||
-			p.Term == l.peers[best].local.Term && p.Offset > l.peers[best].local.Offset {
+		if best == "" || l.ahead(sh, id, best) {
 			best = id
 		}
 	}

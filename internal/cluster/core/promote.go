@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 
 	"godwit/internal/cluster/topology"
@@ -282,34 +283,24 @@ func trust(data Local, shard topology.ShardID) int {
 	return 0
 }
 
-// best returns the candidate with the most data: of this shard, of the latest term, with the
-// highest offset. Among equals the last master comes first, then the lowest id. It returns "" if
-// there is none.
+// ahead reports whether node a should lead rather than b: it has more data of this shard, of the
+// latest term, with the highest offset. Among equals the last master comes first.
+func (l *leader) ahead(sh *topology.Shard, a, b topology.NodeID) bool {
+	x, y := l.peers[a].local, l.peers[b].local
+	s, t := trust(x, sh.ID), trust(y, sh.ID)
+	order := cmp.Compare(s, t)
+	if s == 2 && t == 2 { // terms of two shards have nothing to do with each other
+		order = cmp.Or(cmp.Compare(x.Term, y.Term), cmp.Compare(x.Offset, y.Offset))
+	}
+	return order > 0 || order == 0 && a == sh.Last
+}
+
+// best returns the candidate that is ahead of all others, with the lowest id among equals. It
+// returns "" if there is none.
 func (l *leader) best(n *Node, sh *topology.Shard) (best topology.NodeID) {
 	any := l.orphaned(n, sh)
 	for _, id := range n.state.Members(sh.ID) {
-		if !l.candidate(n, sh, id, any) {
-			continue
-		}
-		if best == "" {
-			best = id
-			continue
-		}
-		a, b := l.peers[id].local, l.peers[best].local
-		switch s, t := trust(a, sh.ID), trust(b, sh.ID); {
-		case s != t: // terms of two shards have nothing to do with each other
-			if s > t {
-				best = id
-			}
-		case s == 2 && a.Term != b.Term:
-			if a.Term > b.Term {
-				best = id
-			}
-		case s == 2 && a.Offset != b.Offset:
-			if a.Offset > b.Offset {
-				best = id
-			}
-		case id == sh.Last:
+		if l.candidate(n, sh, id, any) && (best == "" || l.ahead(sh, id, best)) {
 			best = id
 		}
 	}
