@@ -19,11 +19,11 @@ func TestBrokenRules(t *testing.T) {
 	}{
 		{"the lease never ends", Options{Seed: 10, Debug: core.Debug{EndlessLease: true}}, nil},
 		{"no majority is asked before a lease",
-			Options{Seed: 762, Debug: core.Debug{NoReadIndex: true}}, nil},
+			Options{Seed: 870, Debug: core.Debug{NoReadIndex: true}}, nil},
 		{"grants do not wait for leases",
 			Options{Seed: 68, Debug: core.Debug{NoLeaseWait: true}}, nil},
 		{"grants do not wait for the revocation",
-			Options{Seed: 114, Debug: core.Debug{EarlyGrant: true}}, nil},
+			Options{Seed: 118, Debug: core.Debug{EarlyGrant: true}}, nil},
 		{"promotions look at no in-sync set",
 			Options{Seed: 551, Confirm: 1, Debug: core.Debug{IgnoreConfirm: true}}, nil},
 		{"a start of a node is no entry",
@@ -37,9 +37,9 @@ func TestBrokenRules(t *testing.T) {
 		{"messages get a time from before they were sent",
 			Options{Seed: 12, Confirm: -1, StaleClock: true}, ambushed((*World).ambushDisk)},
 		{"half imports are not deleted",
-			Options{Seed: 25, Confirm: -1, KeepsHalf: true}, nil},
+			Options{Seed: 78, Confirm: -1, KeepsHalf: true}, nil},
 		{"slots with half an import are served",
-			Options{Seed: 53, Confirm: -1, ServesHalf: true}, nil},
+			Options{Seed: 78, Confirm: -1, ServesHalf: true}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			story := c.story
@@ -91,7 +91,7 @@ func stuck(failure string) bool {
 // TestLastingLinks has masters keep the links of replicas when their next term begins. The replicas
 // report the old term then, and do not become masters on request.
 func TestLastingLinks(t *testing.T) {
-	const first = 70 // a seed that is known to show it, or was
+	const first = 86 // a seed that is known to show it, or was
 	for s := uint64(first); s <= first+500; s++ {
 		if f := Run(Options{Seed: s, LastingLinks: true}).Failure; f != "" {
 			require.Contains(t, f, "on request")
