@@ -313,3 +313,33 @@ func TestFlushOfOneDatabase(t *testing.T) {
 	require.Zero(t, replica.e.KS.DB(1).Len())
 	require.Equal(t, 300, replica.e.KS.DB(2).Len())
 }
+
+// TestManyImports begins many migrations at once. Only some of them are under way at a time.
+func TestManyImports(t *testing.T) {
+	m := newMember(t, 1, nil)
+	m.other(0)
+	for i := 1; i < 40; i++ {
+		m.change(topology.DelSlots{Node: nodeID(0), Slots: slotSet(i)},
+			topology.AddSlots{Node: nodeID(1), Slots: slotSet(i)})
+	}
+	for i := range 40 {
+		m.change(topology.Begin{ID: string(nodeID(500 + i)), Slots: slotSet(i), Created: 1,
+			From: topology.ShardID(nodeID(301)), To: m.shard().ID})
+	}
+	asks := func() (n int) {
+		m.pass(300)
+		for _, p := range m.proposed {
+			if _, ok := p.op.Do.(topology.Receive); ok {
+				n++
+			}
+		}
+		m.proposed = nil
+		return n
+	}
+	require.Equal(t, 16, asks())
+	require.Zero(t, asks())
+	for i := range 5 {
+		m.change(topology.Advance{ID: string(nodeID(500 + i)), Phase: topology.Cancelled})
+	}
+	require.Equal(t, 5, asks())
+}

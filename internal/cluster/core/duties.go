@@ -131,7 +131,8 @@ func (l *leader) take(n *Node, op topology.Op) {
 // maxQueue bounds the requests that wait. Who sends more sends them again later.
 const maxQueue = 4096
 
-// requests proposes what may be proposed of the queue.
+// requests proposes what may be proposed of the queue. All of it is saved at once: while it is
+// saved entry by entry nobody would get a lease.
 func (l *leader) requests(n *Node) {
 	queue := l.queue
 	l.queue = nil
@@ -143,11 +144,18 @@ func (l *leader) requests(n *Node) {
 			l.queue = append(l.queue, queue[i])
 		}
 	}
+	n.drive()
 }
 
 // request proposes an entry, or what must come before it. It reports whether the entry is done
 // with.
 func (l *leader) request(n *Node, op topology.Op) bool {
+	if op.Grants() {
+		n.drive() // there may be a revocation among what has just been proposed
+		if n.lead != l || n.down != nil {
+			return false
+		}
+	}
 	if before := n.state.Before(op); len(before) > 0 && !n.cfg.Debug.EarlyGrant {
 		if l.once(n, "before "+string(op.By)+" "+strconv.FormatUint(op.Req, 10)) {
 			for _, b := range before {
@@ -159,7 +167,7 @@ func (l *leader) request(n *Node, op topology.Op) bool {
 	if op.Grants() && !l.clear(n) {
 		return false
 	}
-	if l.propose(n, op) {
+	if l.add(n, op) {
 		if l.open[op.By] == nil {
 			l.open[op.By] = map[uint64]Time{}
 		}

@@ -126,9 +126,14 @@ func (l *leader) saw(list []*raftpb.Entry) {
 
 // propose puts an entry into the log. It reports whether the log has taken it.
 func (l *leader) propose(n *Node, op topology.Op) bool {
-	ok := n.guard(func() error { return n.raft.Propose(op.Encode()) }) == nil
+	ok := l.add(n, op)
 	n.drive()
 	return ok
+}
+
+// add puts an entry into the log that the next drive saves.
+func (l *leader) add(n *Node, op topology.Op) bool {
+	return n.guard(func() error { return n.raft.Propose(op.Encode()) }) == nil
 }
 
 // pinged takes a node's report.

@@ -52,7 +52,7 @@ func ids(first string) func() string {
 }
 
 // single starts a node and installs whatever it wants installed.
-func single(t *testing.T, d *memDisk) *machine {
+func single(t *testing.T, d Storage) *machine {
 	t.Helper()
 	s := &machine{t: t, now: 1 << 40}
 	cfg := Config{Timeout: time.Second, Storage: d, NewID: ids("abcd"), SnapshotEvery: 8}

@@ -71,13 +71,17 @@ func (n *Node) failover(mode FailoverMode, limit Time, done func(refusal string)
 
 // serveRequests sends what has to be sent, and gives up what was not answered in time.
 func (n *Node) serveRequests() {
-	leader := n.leader()
+	if len(n.requests.open) == 0 {
+		return
+	}
+	leader, end := n.leader(), n.requests.open[0].req+topology.Window
 	for _, r := range slices.Clone(n.requests.open) {
 		if n.now >= r.until {
 			n.requests.finish(n, n.meta.Node, r.req, errNoLeader)
 			continue
 		}
-		if leader == "" || r.to == leader && n.now-r.sent < n.timeout()/resendParts {
+		if leader == "" || r.req >= end ||
+			r.to == leader && n.now-r.sent < n.timeout()/resendParts {
 			continue
 		}
 		r.sent, r.to = n.now, leader

@@ -10,10 +10,15 @@ import (
 
 // What the state keeps of the past.
 const (
-	keepRequests   = 32  // of each node
+	keepRequests   = Window
 	keepForgotten  = 100 // nodes
 	keepMigrations = 64  // that have ended
 )
+
+// Window is how many requests of a node the state remembers. A node sends no request whose number
+// is so far above that of its oldest open one: the outcome of one that is sent again would not be
+// known any more.
+const Window = 32
 
 // Refusals that Redis does not have.
 const (
