@@ -10,8 +10,9 @@ import (
 // requests are what this node wants of the leader and has no answer to yet. A request is sent again
 // and again, to whoever leads: its number makes that harmless.
 type requests struct {
-	last uint64
-	open []*request // ascending by number
+	last     uint64
+	open     []*request // ascending by number
+	answered Time       // when one was, 0: never
 }
 
 type request struct {
@@ -76,7 +77,7 @@ func (n *Node) serveRequests() {
 	}
 	leader, end := n.leader(), n.requests.open[0].req+topology.Window
 	for _, r := range slices.Clone(n.requests.open) {
-		if n.now >= r.until {
+		if r.late(n) {
 			n.requests.finish(n, n.meta.Node, r.req, errNoLeader)
 			continue
 		}
@@ -109,6 +110,14 @@ func (n *Node) leader() topology.NodeID {
 	return n.name(n.leads)
 }
 
+// late reports whether a request is given up. One that waits for others, which are answered, is
+// not.
+func (r *request) late(n *Node) bool {
+	at := n.requests.answered
+	waits := r.sent == never && at > 0 && n.now < at+2*n.timeout()
+	return n.now >= r.until && !waits
+}
+
 // finish answers a request of this node. Others are ignored.
 func (rs *requests) finish(n *Node, by topology.NodeID, req uint64, refusal string) {
 	if by != n.meta.Node {
@@ -122,6 +131,9 @@ func (rs *requests) finish(n *Node, by topology.NodeID, req uint64, refusal stri
 	}
 	r := rs.open[i]
 	rs.open = slices.Delete(rs.open, i, i+1)
+	if refusal != errNoLeader {
+		rs.answered = n.now
+	}
 	n.answer(r.done, refusal)
 	if r.then != nil {
 		r.then(refusal)

@@ -29,10 +29,18 @@ func TestWindow(t *testing.T) {
 	finish(0)
 	require.Equal(t, topology.Window+2, sent())
 	require.Len(t, refusals, 2)
-	for len(n.requests.open) > 0 {
+
+	n.now += 2*n.timeout() - 1 // those that wait have time as long as others are answered
+	for range topology.Window {
 		finish(0)
 	}
-	require.Equal(t, topology.Window+2, sent())
+	n.now += n.timeout()
+	n.serveRequests()
+	require.NotContains(t, refusals, errNoLeader)
+	n.now += 2 * n.timeout()
+	n.serveRequests()
+	require.Empty(t, n.requests.open)
+	require.Contains(t, refusals, errNoLeader)
 }
 
 // countingDisk counts how often something is saved.
