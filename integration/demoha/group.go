@@ -96,7 +96,7 @@ func (g *group) stop() {
 // end takes the master away.
 func (g *group) end() error {
 	if g.freeze {
-		return g.servers[0].Signal(syscall.SIGSTOP)
+		return g.servers[0].Freeze()
 	}
 	g.servers[0].Kill()
 	return nil

@@ -5,9 +5,6 @@ import (
 	"syscall"
 )
 
-// Freeze stops a node's process as SIGSTOP does.
-func (n *Node) Freeze() error { return n.Signal(syscall.SIGSTOP) }
-
 // Thaw has a stopped node go on.
 func (n *Node) Thaw() error { return n.resume() }
 

@@ -1,8 +1,11 @@
 package testserver
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,6 +33,31 @@ func (s *Server) ExitCode() int { return s.cmd.ProcessState.ExitCode() }
 
 // Signal sends a signal. A process that has ended is an error.
 func (s *Server) Signal(sig os.Signal) error { return s.cmd.Process.Signal(sig) }
+
+// Freeze stops the process by SIGSTOP, and waits until all its threads stand still: on a busy
+// machine some go on for a while.
+func (s *Server) Freeze() error {
+	if err := s.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	tasks := filepath.Join("/proc", strconv.Itoa(s.Pid), "task", "*", "stat")
+	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if stopped(tasks) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s does not stop", s.cmd)
+}
+
+// stopped reports whether all threads are stopped, by what Linux shows of them.
+func stopped(tasks string) bool {
+	list, _ := filepath.Glob(tasks)
+	return !slices.ContainsFunc(list, func(path string) bool {
+		text, err := os.ReadFile(path)
+		_, rest, _ := bytes.Cut(text, []byte(") "))
+		return err == nil && !bytes.HasPrefix(rest, []byte("T"))
+	})
+}
 
 // Kill ends the process as kill -9 does, and waits for its end.
 func (s *Server) Kill() {
