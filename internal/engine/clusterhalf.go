@@ -106,6 +106,7 @@ func (e *Engine) dropLone() {
 		e.dropImported(lone)
 	}
 	*lone = slot.Set{}
+	e.hideSlots()
 }
 
 // dropImported deletes half imports.

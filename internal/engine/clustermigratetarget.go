@@ -54,14 +54,19 @@ func (e *Engine) endImport(m *slotImport, now *topology.Migration) {
 	e.keepProgress(m.ID, p)
 }
 
-// maxImports is how many migrations a destination has under way. Each has a connection, and asks
-// for entries of the log. The source makes one snapshot after the other anyway.
+// maxImports is how many migrations from one source a destination has under way. Each has a
+// connection, and asks for entries of the log. The source makes one snapshot after the other
+// anyway.
 const maxImports = 16
 
 // importCron goes on with migrations that this node is the destination of.
 func (e *Engine) importCron() {
-	for i, m := range slices.Clone(e.migrations.imports) {
-		if m.clearing() && i < maxImports {
+	from := map[topology.NodeID]int{}
+	for _, m := range slices.Clone(e.migrations.imports) {
+		if m.step != importEnds {
+			from[m.Source]++
+		}
+		if m.clearing() && from[m.Source] <= maxImports {
 			e.clearImport(m)
 		}
 		if m.step == importAsks && m.Ready {

@@ -280,3 +280,23 @@ func TestMoveBackAtOnce(t *testing.T) {
 	require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
 	require.Len(t, heard.Units(), 1)
 }
+
+// TestHalfImportsLeaveWhileLoading has a destination leave the cluster while it loads a data set.
+// What it has half imported goes when that has ended, and its slots are not hidden any more.
+func TestHalfImportsLeaveWhileLoading(t *testing.T) {
+	m, stream := importing(t, func(c *config.Config) { c.Cluster.FullCoverage = false })
+	m.come(stream, "{a}1")
+	m.change(topology.DelSlots{Node: nodeID(0), All: true})
+	m.applyBy(1, topology.Forget{Node: m.self})
+	m.e.BeginLoading(1)
+	m.log = &topology.State{}
+	m.change(topology.Init{Cluster: string(nodeID(101)), Node: m.self, Timeout: 5000,
+		Shard: topology.ShardID(nodeID(303))})
+	m.change(topology.AddSlots{Node: m.self, Slots: slotSet(movingSlot)})
+	m.e.EndLoading()
+	m.pass(500)
+	m.hold(time.Hour)
+	require.Zero(t, m.e.KS.DB(0).SlotLen(movingSlot))
+	require.Equal(t, "+OK", m.do(m.c, "set {a}2 1"))
+	require.Equal(t, ":1", m.do(m.c, "dbsize"))
+}

@@ -69,6 +69,9 @@ func (e *Engine) endShutdownWait() {
 	s.on.Store(false)
 	e.keepShard()
 	e.Unpause(PauseShutdown)
+	if e.Cluster != nil {
+		e.Cluster.Report() // it does not end any more
+	}
 	for _, w := range clients {
 		if w.client.wait == w {
 			e.abandon(w, refuseShutdown)

@@ -117,12 +117,12 @@ func (m *mover) cancelEnded() error {
 	case fenced == "":
 		return errors.New("nothing is cancelled: no master of the target follows another " +
 			"cluster, and no node of the source refuses writes")
-	case len(rest.masters) == 0:
-		return m.lowerAll()
-	case rest.serves:
+	case rest.serves: // without keys, its clients may have deleted them
 		return fmt.Errorf("nothing is cancelled: the target serves slots, and may have taken "+
 			"writes. If it has all of them the move is done: shut the source down. Writes are "+
 			"refused there (min-replicas-to-write) by %s", fenced)
+	case len(rest.masters) == 0:
+		return m.lowerAll()
 	case !m.o.Force:
 		return fmt.Errorf("nothing is cancelled: a run was about to give the slots to the target, "+
 			"and may still be at work. Writes to the source are refused "+

@@ -71,6 +71,14 @@ func TestCancelEnded(t *testing.T) {
 					"0-16383", 1)
 			}
 		}, true, "the move is done", ""},
+		"all slots are taken, and the keys deleted": {func(f fake) {
+			for _, addr := range []string{"x:1", "y:1"} {
+				f[addr]["CLUSTER NODES"] = strings.Replace(f[addr]["CLUSTER NODES"], "100-200",
+					"0-16383", 1)
+			}
+			undoable(f)
+			emptied(f, "x:1", "y:1")
+		}, true, "the move is done", ""},
 		"some slots are served": {func(f fake) {
 			undoable(f)
 			const name = "cluster-require-full-coverage"

@@ -150,8 +150,8 @@ func (l *leader) requests(n *Node) {
 // request proposes an entry, or what must come before it. It reports whether the entry is done
 // with.
 func (l *leader) request(n *Node, op topology.Op) bool {
-	if op.Grants() {
-		n.drive() // there may be a revocation among what has just been proposed
+	if op.Grants() && l.revokes { // it is yet to be saved: see clear
+		n.drive()
 		if n.lead != l || n.down != nil {
 			return false
 		}

@@ -19,6 +19,8 @@ type leader struct {
 	// the last change of raft's members.
 	revoke     uint64
 	confChange uint64
+	// revokes says that a revocation was added to the log and is not saved yet.
+	revokes bool
 	// queue are requests that wait until they may be proposed.
 	queue  []topology.Op
 	wishes map[topology.ShardID]*wish
@@ -115,6 +117,7 @@ func (l *leader) saw(list []*raftpb.Entry) {
 	if l == nil {
 		return
 	}
+	l.revokes = false
 	for _, e := range list {
 		if e.GetType() != raftpb.EntryNormal {
 			l.confChange = e.GetIndex()
@@ -133,6 +136,7 @@ func (l *leader) propose(n *Node, op topology.Op) bool {
 
 // add puts an entry into the log that the next drive saves.
 func (l *leader) add(n *Node, op topology.Op) bool {
+	l.revokes = l.revokes || op.Revokes()
 	return n.guard(func() error { return n.raft.Propose(op.Encode()) }) == nil
 }
 

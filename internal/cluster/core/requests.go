@@ -11,6 +11,7 @@ import (
 // and again, to whoever leads: its number makes that harmless.
 type requests struct {
 	last     uint64
+	entries  uint64     // how many were for entries
 	open     []*request // ascending by number
 	answered Time       // when one was, 0: never
 }
@@ -18,6 +19,7 @@ type requests struct {
 type request struct {
 	req   uint64
 	op    topology.Op
+	entry uint64               // the how manieth for an entry, 0: for none
 	mode  FailoverMode         // of a failover, which has no op
 	limit Time                 // likewise
 	done  func(refusal string) // for whoever drives the node
@@ -35,6 +37,9 @@ const resendParts = 5
 const errNoLeader = "CLUSTERDOWN No leader of the cluster has answered. The request may still" +
 	" come true"
 
+// errNotSent is the same for a request that has not left this node.
+const errNotSent = "CLUSTERDOWN No leader of the cluster has answered. The request was not sent"
+
 // number returns the number of a new request. Numbers rise, also over restarts.
 func (n *Node) number() uint64 {
 	n.requests.last++
@@ -44,7 +49,8 @@ func (n *Node) number() uint64 {
 // request opens a request for an entry. done may be nil.
 func (n *Node) request(op topology.Op, done func(refusal string)) *request {
 	op.By, op.Req = n.meta.Node, n.number()
-	return n.enqueue(&request{req: op.Req, op: op, done: done})
+	n.requests.entries++
+	return n.enqueue(&request{req: op.Req, op: op, entry: n.requests.entries, done: done})
 }
 
 // enqueue opens a request.
@@ -75,13 +81,13 @@ func (n *Node) serveRequests() {
 	if len(n.requests.open) == 0 {
 		return
 	}
-	leader, end := n.leader(), n.requests.open[0].req+topology.Window
+	leader, end := n.leader(), n.requests.windowEnd()
 	for _, r := range slices.Clone(n.requests.open) {
-		if r.late(n) {
-			n.requests.finish(n, n.meta.Node, r.req, errNoLeader)
+		if why := r.late(n); why != "" {
+			n.requests.finish(n, n.meta.Node, r.req, why)
 			continue
 		}
-		if leader == "" || r.req >= end ||
+		if leader == "" || r.entry >= end ||
 			r.to == leader && n.now-r.sent < n.timeout()/resendParts {
 			continue
 		}
@@ -110,12 +116,28 @@ func (n *Node) leader() topology.NodeID {
 	return n.name(n.leads)
 }
 
-// late reports whether a request is given up. One that waits for others, which are answered, is
-// not.
-func (r *request) late(n *Node) bool {
+// windowEnd returns the number of the first entry that is not asked for yet: the state would no
+// longer know what became of the oldest open one.
+func (rs *requests) windowEnd() uint64 {
+	for _, r := range rs.open {
+		if r.entry > 0 {
+			return r.entry + topology.Window
+		}
+	}
+	return 1
+}
+
+// late returns why a request is given up, "" if it is not. One that waits for others, which are
+// answered, is not.
+func (r *request) late(n *Node) string {
 	at := n.requests.answered
-	waits := r.sent == never && at > 0 && n.now < at+2*n.timeout()
-	return n.now >= r.until && !waits
+	switch waits := r.sent == never && at > 0 && n.now < at+2*n.timeout(); {
+	case n.now < r.until || waits:
+		return ""
+	case r.sent == never:
+		return errNotSent
+	}
+	return errNoLeader
 }
 
 // finish answers a request of this node. Others are ignored.
@@ -131,7 +153,7 @@ func (rs *requests) finish(n *Node, by topology.NodeID, req uint64, refusal stri
 	}
 	r := rs.open[i]
 	rs.open = slices.Delete(rs.open, i, i+1)
-	if refusal != errNoLeader {
+	if refusal != errNoLeader && refusal != errNotSent {
 		rs.answered = n.now
 	}
 	n.answer(r.done, refusal)

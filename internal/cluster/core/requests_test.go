@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/cluster/topology"
+	"godwit/internal/slot"
 )
 
 // TestWindow opens more requests than the state remembers. Those beyond that wait until the oldest
@@ -23,6 +24,13 @@ func TestWindow(t *testing.T) {
 	sent := func() int { n.serveRequests(); return len(n.out.Messages) }
 	require.Equal(t, topology.Window, sent())
 	require.Equal(t, topology.Window, sent())
+	for i := range 2 * topology.Window { // of another kind, which are not remembered
+		n.failover(Graceful, 0, func(string) {})
+		require.Equal(t, topology.Window+1, sent())
+		n.out.Messages = n.out.Messages[:topology.Window]
+		n.requests.finish(n, testNode(1), n.requests.last|3<<32, "")
+		require.Len(t, n.requests.open, topology.Window+8, i)
+	}
 	finish := func(i int) { n.requests.finish(n, testNode(1), n.requests.open[i].req, "") }
 	finish(1)
 	require.Equal(t, topology.Window, sent())
@@ -41,6 +49,14 @@ func TestWindow(t *testing.T) {
 	n.serveRequests()
 	require.Empty(t, n.requests.open)
 	require.Contains(t, refusals, errNoLeader)
+
+	n.leads = 0
+	n.request(topology.Op{Do: topology.Bump{Node: testNode(1)}}, nil).then = func(r string) {
+		refusals = append(refusals, r)
+	}
+	n.now += 2 * n.timeout()
+	n.serveRequests()
+	require.Equal(t, errNotSent, refusals[len(refusals)-1])
 }
 
 // countingDisk counts how often something is saved.
@@ -60,8 +76,12 @@ func TestBurst(t *testing.T) {
 	s := single(t, d)
 	s.Node.cfg.SnapshotEvery = 1000
 	before, applied := d.saves, s.State().Index
-	for range 100 {
-		op := topology.Op{By: s.ID(), Do: topology.Bump{Node: s.ID()}}
+	for i := range 100 {
+		var do topology.Action = topology.Bump{Node: s.ID()}
+		if i%2 == 0 { // a grant
+			do = topology.AddSlots{Node: s.ID(), Slots: slot.SetOf(slot.Range{First: i, Last: i})}
+		}
+		op := topology.Op{By: s.ID(), Do: do}
 		s.lead.queue = append(s.lead.queue, op)
 	}
 	s.lead.requests(s.Node)

@@ -10,7 +10,7 @@ import (
 
 // What the state keeps of the past.
 const (
-	keepRequests   = Window
+	keepRequests   = 2 * Window
 	keepForgotten  = 100 // nodes
 	keepMigrations = 64  // that have ended
 )
