@@ -204,6 +204,13 @@ func (v *clusterView) inSync() bool {
 		slices.Contains(v.shard.InSync, v.self.ID)
 }
 
+// idle reports whether the node is the only one of its cluster and owns no slots. Then replies need
+// no replicas to confirm them: no client has keys here, and nobody can take the node's place. Tools
+// write to such nodes before they join a cluster (FUNCTION RESTORE, FLUSHALL).
+func (v *clustering) idle() bool {
+	return v.shard != nil && v.shard.Slots.Empty() && len(v.state.Nodes) == 1
+}
+
 // nodeTimeout returns the node timeout of the cluster in ms.
 func (v *clustering) nodeTimeout() int64 { return v.state.Timeout }
 

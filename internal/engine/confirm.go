@@ -67,7 +67,7 @@ func (e *Engine) hold(c *Ctx, at int, from int64) {
 	if c.Writer != &cl.W || len(cl.W.Buf) == at || cl.Conn == nil || cl.Class == ClassReplica {
 		return
 	}
-	on := f.on && e.repl.master == nil
+	on := f.on && e.repl.master == nil && !e.cluster.idle()
 	writes := offset > from && c.Cmd != nil && c.Cmd.Flags&writing != 0 && !c.Cmd.Is(spec.PubSub)
 	part := heldReply{n: len(cl.W.Buf) - at}
 	switch {
