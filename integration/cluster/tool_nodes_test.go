@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,8 +39,13 @@ func (s *scene) addReplica(t *testing.T, n *testserver.Node) {
 	require.NoError(t, s.WaitView("joined", func(v testserver.View) bool {
 		l := v.Find(n.ID)
 		return l != nil && l.Master == s.Nodes[0].ID
-	}, s.Nodes[0], n))
+	}, append(s.members(), n)...))
 	require.NoError(t, n.WaitLink())
+}
+
+// members returns the nodes that are no spares.
+func (s *scene) members() []*testserver.Node {
+	return slices.Clone(s.Nodes[:len(s.Nodes)-s.Options.Spares])
 }
 
 // TestAddNodeConfirming adds nodes to a cluster whose replies wait for replicas. The tools write to
@@ -59,5 +66,33 @@ func TestAddNodeConfirming(t *testing.T) {
 		v, err = s.Nodes[2].Do("FCALL", "f", 0)
 		require.NoError(t, err)
 		require.EqualValues(t, 1, v.Int)
+	})
+}
+
+// TestDelReplica takes a replica with keys out of the cluster and adds it again. What it has is a
+// copy, so the tool may empty it, and does.
+func TestDelReplica(t *testing.T) {
+	eachTool(t, func(t *testing.T, k testserver.Kind, l tool) {
+		s := stage(t, l, testserver.ClusterOptions{Kind: k, Masters: 3, Spares: 1})
+		replica := s.Nodes[3]
+		client := connect(t, s.Cluster, nil)
+		rounds := 2
+		if k != testserver.Godwit {
+			rounds = 1 // what was forgotten may not come back for a minute
+		}
+		for range rounds {
+			s.addReplica(t, replica)
+			for i := range 30 {
+				require.NoError(t, client.Set(t.Context(), fmt.Sprint("key", i), i, 0).Err())
+			}
+			require.NoError(t, s.Nodes[0].WaitSame(replica.Server))
+			s.run(t, "del-node", s.at, replica.ID)
+			v, err := replica.Do("DBSIZE")
+			require.NoError(t, err)
+			require.Zero(t, v.Int)
+			v, err = s.Nodes[0].Do("DBSIZE")
+			require.NoError(t, err)
+			require.NotZero(t, v.Int)
+		}
 	})
 }

@@ -192,7 +192,7 @@ func clusterResetCmd(c *engine.Ctx) {
 	}
 	node := c.E.Cluster
 	start := func(done func(string)) { node.Reset(hard, done) }
-	if c.E.IsReplica() {
+	if c.E.IsReplica() || c.E.SelfShard().Copy {
 		start = c.E.LeavingShard(start)
 	} else if keys(c.E) > 0 {
 		c.Err("ERR CLUSTER RESET can't be called with master nodes containing keys")

@@ -51,13 +51,16 @@ func (m *clustered) Meet(host string, port, bus int, done func(string)) {
 
 func (m *clustered) Reset(hard bool, done func(string)) {
 	m.resets = append(m.resets, hard)
-	if m.e.IsReplica() {
-		m.log = &topology.State{}
-		m.log.Apply(1, topology.Op{Do: topology.Init{Cluster: nodeName(99), Node: m.self,
-			Shard: topology.ShardID(nodeName(199))}})
-		m.e.InstallTopology(m.log, m.self)
-	}
+	m.alone(199, false)
 	done("")
+}
+
+// alone makes the node that of a cluster of its own.
+func (m *clustered) alone(shard int, replica bool) {
+	m.log = &topology.State{}
+	m.log.Apply(1, topology.Op{Do: topology.Init{Cluster: nodeName(99), Node: m.self,
+		Shard: topology.ShardID(nodeName(shard)), Copy: replica}})
+	m.e.InstallTopology(m.log, m.self)
 }
 
 func (m *clustered) Boot() uint64 { return 0 }
@@ -374,6 +377,29 @@ func TestClusterLeavesData(t *testing.T) {
 		require.Equal(t, "OK", m.run(t, "CLUSTER "+leave))
 		require.Equal(t, "(integer) 0", m.run(t, "DBSIZE"))
 		require.Equal(t, []string{"0 FLUSHALL"}, log.Units())
+	}
+}
+
+// TestClusterResetRemoved has a node reset itself that was removed from its cluster. Its keys go if
+// they are a copy, and else it refuses.
+func TestClusterResetRemoved(t *testing.T) {
+	for _, replica := range []bool{true, false} {
+		m := newClustered(t, 2)
+		if replica {
+			require.Equal(t, "OK", m.run(t, "CLUSTER REPLICATE "+nodeName(1)))
+		}
+		m.e.Enter()
+		m.e.KS.DB(0).Set([]byte("foo"), object.RawValue([]byte("1")), 0)
+		m.alone(150, replica)
+		m.e.Leave()
+		require.Equal(t, "(integer) 1", m.run(t, "DBSIZE"))
+		want, keys := "OK", "(integer) 0"
+		if !replica {
+			want = "(error) ERR CLUSTER RESET can't be called with master nodes containing keys"
+			keys = "(integer) 1"
+		}
+		require.Equal(t, want, m.run(t, "CLUSTER RESET SOFT"))
+		require.Equal(t, keys, m.run(t, "DBSIZE"))
 	}
 }
 

@@ -35,7 +35,8 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 
 // LeavingShard returns start for a request by which this node, a replica, leaves its shard for one
 // of its own. The data set stays with the shard: it goes when that has come true, whoever is there
-// to hear of it.
+// to hear of it. It is likewise for a node that was a replica until it was removed from its cluster
+// (topology.Shard.Copy).
 func (e *Engine) LeavingShard(start func(done func(refusal string))) func(func(string)) {
 	return func(done func(refusal string)) {
 		e.cluster.leaving = e.cluster.shard.ID

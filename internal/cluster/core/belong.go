@@ -14,6 +14,9 @@ func (n *Node) member() {
 		return // it joins, the state is yet to come
 	}
 	me := n.state.Nodes[n.meta.Node]
+	if me != nil && me.Raft == n.meta.Raft {
+		n.noteCopy(me)
+	}
 	switch {
 	case me == nil || me.Raft != n.meta.Raft:
 		if !n.inGroup(n.meta.Raft) {
@@ -23,6 +26,18 @@ func (n *Node) member() {
 		ask[topology.Started](n, topology.Started{Node: me.ID, Boot: n.meta.Boot})
 	case me.About != n.announced():
 		ask[topology.Tell](n, topology.Tell{Node: me.ID, About: n.announced()})
+	}
+}
+
+// noteCopy notes, while the node is a member, whether its keys would be but a copy if it were
+// removed now: it is a replica, and its master has not failed. A node that was removed before it
+// started does not know that: what it has of the state is old.
+func (n *Node) noteCopy(me *topology.Node) {
+	sh := n.state.Shards[me.Shard]
+	if master := n.state.Nodes[sh.Master]; master == me {
+		n.copies = sh.Copy
+	} else {
+		n.copies = master != nil && !master.Failed && me.Boot == n.meta.Boot
 	}
 }
 
@@ -57,7 +72,11 @@ func ask[T topology.Action](n *Node, a T) {
 
 // alone makes the node found a cluster of its own, after it was removed from the one it was in.
 func (n *Node) alone() {
-	n.cfg.Log("This node is not a member of the cluster any more, it is alone now")
+	text := "This node is not a member of the cluster any more, it is alone now"
+	if n.copies {
+		text += ". What keys it has are a copy, which CLUSTER RESET deletes"
+	}
+	n.cfg.Log(text)
 	m := meta{Node: n.meta.Node, Boot: n.meta.Boot}
 	leaving := n.leaving
 	n.cfg.Timeout = time.Duration(n.timeout())

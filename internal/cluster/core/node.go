@@ -57,6 +57,7 @@ type Node struct {
 	meetings []*meeting      // ascending by number
 	offers   map[string]Time // clusters that may welcome this node, until when
 	leaving  *leaving
+	copies   bool // see noteCopy
 	askAfter Time // when the node may want something of itself again
 	// campaigned says that the node has looked, after its start, whether it is the only voter.
 	campaigned bool

@@ -18,7 +18,7 @@ func (n *Node) found(m meta) error {
 	state := new(topology.State)
 	refusal := state.Apply(1, topology.Op{Do: topology.Init{Cluster: m.Cluster, Node: m.Node,
 		Shard: topology.ShardID(n.cfg.NewID()), About: n.cfg.About, Boot: m.Boot,
-		Timeout: n.cfg.Timeout.Milliseconds()}})
+		Timeout: n.cfg.Timeout.Milliseconds(), Copy: n.copies}})
 	if refusal != "" {
 		return fmt.Errorf("cluster: cannot found one: %s", strings.TrimPrefix(refusal, "ERR "))
 	}

@@ -11,6 +11,7 @@ type Init struct {
 	Epoch   uint64  `json:"epoch,omitempty"`
 	Boot    uint64  `json:"boot,omitempty"`    // see Node.Boot
 	Timeout int64   `json:"timeout,omitempty"` // see State.Timeout
+	Copy    bool    `json:"copy,omitempty"`    // see Shard.Copy
 }
 
 // Admit lets a node join, as the master of a shard of its own. It brings its slots along: nobody

@@ -22,7 +22,7 @@ func (a Init) apply(e *entry) string {
 	e.Nodes, e.Shards = map[NodeID]*Node{}, map[ShardID]*Shard{}
 	e.Marks, e.Forgotten = map[int]*Mark{}, map[NodeID]uint64{}
 	e.join(a.Node, a.Shard, a.About, a.Boot)
-	e.Shards[a.Shard].Epoch = a.Epoch
+	e.Shards[a.Shard].Epoch, e.Shards[a.Shard].Copy = a.Epoch, a.Copy
 	e.Timeout, e.Longest = a.Timeout, a.Timeout
 	return ""
 }
@@ -67,6 +67,11 @@ func (a Admit) apply(e *entry) string {
 	unique := true
 	for _, sh := range e.Shards {
 		unique = unique && sh.Epoch != a.Epoch
+	}
+	for id, sh := range e.Shards {
+		if sh.Copy {
+			e.editShard(id).Copy = false
+		}
 	}
 	e.join(a.Node, a.Shard, a.About, a.Boot)
 	sh := e.Shards[a.Shard]

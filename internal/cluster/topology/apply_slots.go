@@ -80,6 +80,7 @@ func (e *entry) give(id ShardID, slots *slot.Set) {
 	sh := e.editShard(id)
 	sh.Slots.Union(slots)
 	sh.Kept.Subtract(slots)
+	sh.Copy = false
 }
 
 // keep notes what a mark leaves behind that is about to go: the shard that imported the slot keeps

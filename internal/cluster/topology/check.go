@@ -132,6 +132,8 @@ func (s *State) checkShards() error {
 			return fmt.Errorf("shard %s: confirm is negative, or the set in sync not sorted", id)
 		case sh.Master == "" && !sh.Closing.Empty():
 			return fmt.Errorf("shard %s: slots are closing without a master", id)
+		case sh.Copy && (len(s.Nodes) > 1 || !sh.Slots.Empty()):
+			return fmt.Errorf("shard %s: a copy that is not alone, or has slots", id)
 		}
 		epochs[sh.Epoch] = id
 		for i, r := range sh.InSync {

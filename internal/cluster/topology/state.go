@@ -126,8 +126,12 @@ type Shard struct {
 	// master counts no write as confirmed by replicas: if it is revoked, Before holds again.
 	Before *Before `json:"before,omitempty"`
 	// Replicated says that the shard has had replicas.
-	Replicated bool     `json:"replicated,omitempty"`
-	Slots      slot.Set `json:"slots"`
+	Replicated bool `json:"replicated,omitempty"`
+	// Copy says that nobody needs the keys of the shard's node, which is alone: it was a replica
+	// when it was removed from another cluster, and its master has them. It is false again as soon
+	// as the node gets slots or company, because clients may write then.
+	Copy  bool     `json:"copy,omitempty"`
+	Slots slot.Set `json:"slots"`
 	// Closing are those of Slots that the master must not serve: they are about to move. They
 	// come from a revocation, and go with the entry that moves them or gives them back.
 	Closing slot.Set `json:"closing"`
