@@ -28,7 +28,6 @@ func clusterAdminHandlers() engine.Handlers {
 		"cluster|replicate":             clusterReplicateCmd,
 		"cluster|follow":                clusterFollowCmd,
 		"cluster|forget":                clusterForgetCmd,
-		"cluster|reset":                 clusterResetCmd,
 		"cluster|failover":              clusterFailoverCmd,
 		"cluster|set-config-epoch":      clusterSetEpochCmd,
 		"cluster|bumpepoch":             clusterBumpEpochCmd,
@@ -40,6 +39,7 @@ func clusterAdminHandlers() engine.Handlers {
 	for name, run := range h {
 		h[name] = inTopology(run)
 	}
+	h["cluster|reset"] = inCluster(clusterResetCmd)
 	follow := h["cluster|follow"]
 	h["cluster|follow"] = func(c *engine.Ctx) {
 		redactAuth(c, 2)
@@ -178,9 +178,14 @@ func clusterForgetCmd(c *engine.Ctx) {
 	}
 }
 
+// clusterResetCmd also serves a node that has just heard that it was removed, and is not alone yet:
+// tools send FORGET to others and then RESET to the node.
 func clusterResetCmd(c *engine.Ctx) {
 	hard := false
 	switch {
+	case c.E.Topology() == nil || c.E.Cluster == nil:
+		c.Err(engine.ErrClusterDown)
+		return
 	case len(c.Args) > 3:
 		surplusArgs(c)
 		return
@@ -190,9 +195,9 @@ func clusterResetCmd(c *engine.Ctx) {
 		c.Err(engine.ErrSyntax)
 		return
 	}
-	node := c.E.Cluster
+	node, sh := c.E.Cluster, c.E.SelfShard()
 	start := func(done func(string)) { node.Reset(hard, done) }
-	if c.E.IsReplica() || c.E.SelfShard().Copy {
+	if c.E.IsReplica() || sh != nil && sh.Copy {
 		start = c.E.LeavingShard(start)
 	} else if keys(c.E) > 0 {
 		c.Err("ERR CLUSTER RESET can't be called with master nodes containing keys")

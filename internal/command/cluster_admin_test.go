@@ -403,6 +403,21 @@ func TestClusterResetRemoved(t *testing.T) {
 	}
 }
 
+// TestClusterResetGone has a replica reset itself between hearing that it was removed and being
+// alone.
+func TestClusterResetGone(t *testing.T) {
+	m := newClustered(t, 2)
+	require.Equal(t, "OK", m.run(t, "CLUSTER REPLICATE "+nodeName(1)))
+	m.e.Enter()
+	m.e.KS.DB(0).Set([]byte("foo"), object.RawValue([]byte("1")), 0)
+	m.e.Leave()
+	m.Propose(topology.Op{Do: topology.Leave{Node: m.self}}, func(string) {})
+	m.settle()
+	require.Nil(t, m.e.Self())
+	require.Equal(t, "OK", m.run(t, "CLUSTER RESET SOFT"))
+	require.Equal(t, "(integer) 0", m.run(t, "DBSIZE"))
+}
+
 // TestClusterTransaction runs commands that wait in MULTI, as redis-cli's fix does.
 func TestClusterTransaction(t *testing.T) {
 	m := newClustered(t, 1)

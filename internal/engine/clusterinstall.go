@@ -39,7 +39,10 @@ func (e *Engine) InstallTopology(s *topology.State, self topology.NodeID) {
 // (topology.Shard.Copy).
 func (e *Engine) LeavingShard(start func(done func(refusal string))) func(func(string)) {
 	return func(done func(refusal string)) {
-		e.cluster.leaving = e.cluster.shard.ID
+		e.cluster.leaving = leftShard
+		if sh := e.cluster.shard; sh != nil {
+			e.cluster.leaving = sh.ID
+		}
 		start(func(refusal string) {
 			if strings.HasPrefix(refusal, "ERR") { // otherwise it may still come true
 				e.cluster.leaving = ""
@@ -48,6 +51,9 @@ func (e *Engine) LeavingShard(start func(done func(refusal string))) func(func(s
 		})
 	}
 }
+
+// leftShard stands for the shard of a node that was removed from it and is in no other one yet.
+const leftShard topology.ShardID = "-"
 
 // leaveData deletes all keys, as FLUSHALL does, if this node has left its shard.
 func (e *Engine) leaveData() {
