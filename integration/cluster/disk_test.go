@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -71,19 +73,63 @@ func TestFullDisk(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, v.Text(), "CLUSTERDOWN This node takes part in the cluster no more")
 		waitReplaced(t, c, full)
+		restartWithRoom(t, c, full, acked)
+	})
+}
 
-		data, err := os.ReadFile(full.Inside("nodes.conf"))
+// restartWithRoom starts a node again whose disk was full and which was replaced as the master, on
+// a larger one. No key may be lost.
+func restartWithRoom(t *testing.T, c *testserver.Cluster, full *testserver.Node, acked []string) {
+	t.Helper()
+	data, err := os.ReadFile(full.Inside("nodes.conf"))
+	require.NoError(t, err)
+	full.Kill()
+	require.NoError(t, os.WriteFile(filepath.Join(full.Dir, "nodes.conf"), data, 0o600))
+	full.Unwrap()
+	require.NoError(t, full.Revive())
+	require.NoError(t, c.WaitReady())
+	owner, err := c.Owner(full, 0)
+	require.NoError(t, err)
+	require.NotEqual(t, full.ID, owner.ID)
+	require.Empty(t, missing(t, owner, acked))
+	require.NoError(t, owner.WaitSame(full.Server))
+}
+
+// TestFullDiskOfKeys fills the disk of a master with an append-only file. As long as the cluster
+// does not change, it is the master and refuses writes, until a replica is told to take over.
+func TestFullDiskOfKeys(t *testing.T) {
+	takesLong(t)
+	each(t, func(t *testing.T, k testserver.Kind) {
+		if k != testserver.Godwit {
+			t.Skip("its cluster's log is on the same disk")
+		}
+		disk := testserver.OwnDisk(t, "4m")
+		c := testserver.RunCluster(t, testserver.ClusterOptions{Kind: k, Masters: 1, Replicas: 2,
+			Args:    []string{"--min-replicas-to-ack", "1", "--appendonly", "yes"},
+			Timeout: 5 * time.Second, // on a busy machine nobody fails
+			Wrap: func(i int, dir string) []string {
+				if i == 0 {
+					return disk(dir)
+				}
+				return nil
+			}})
+		full, replica := c.Master(0), c.Replica(0)
+		acked := fill(t, full, "full", 100)
+		fillDisk(t, full)
+		refuses := func() bool {
+			v, err := full.Do("SET", "full", strings.Repeat("x", 1000))
+			require.NoError(t, err)
+			return strings.HasPrefix(v.Text(), "MISCONF Errors writing to the AOF file: No space")
+		}
+		eventually(t, refuses, "the file does not fit")
+		require.NoError(t, c.WaitState("ok", c.Nodes...))
+		require.NoError(t, replica.WaitLink())
+		require.True(t, refuses())
+		v, err := replica.Do("CLUSTER", "FAILOVER")
 		require.NoError(t, err)
-		full.Kill()
-		require.NoError(t, os.WriteFile(filepath.Join(full.Dir, "nodes.conf"), data, 0o600))
-		full.Unwrap() // a larger disk
-		require.NoError(t, full.Revive())
-		require.NoError(t, c.WaitReady())
-		owner, err := c.Owner(full, 0)
-		require.NoError(t, err)
-		require.NotEqual(t, full.ID, owner.ID)
-		require.Empty(t, missing(t, owner, acked))
-		require.NoError(t, owner.WaitSame(full.Server))
+		require.Equal(t, "OK", v.Text())
+		waitReplaced(t, c, full)
+		restartWithRoom(t, c, full, acked)
 	})
 }
 
