@@ -73,7 +73,7 @@ func ask[T topology.Action](n *Node, a T) {
 // alone makes the node found a cluster of its own, after it was removed from the one it was in.
 func (n *Node) alone() {
 	text := "This node is not a member of the cluster any more, it is alone now"
-	if n.copies {
+	if n.copies && n.leaving == nil {
 		text += ". What keys it has are a copy, which CLUSTER RESET deletes"
 	}
 	n.cfg.Log(text)
