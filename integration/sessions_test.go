@@ -32,7 +32,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/sessions from the serv
 //	                     [io1] is for one I/O thread: more run what is resumed side by side
 //	> a3 SUBSCRIBE x     connection a3 sends a command; a name that ends in 3 speaks RESP3
 //	a3: push["subscribe" "x" 1]
-//	> b PUBLISH x hi ;; PING    several commands in one write
+//	> b PUBLISH x hi ;; PING    several commands in one write; the batch may end between them
 //	> sleep 20ms
 //	> close b
 //	> list a3            flags, sub, psub, ssub, multi, redir of CLIENT LIST
