@@ -19,7 +19,7 @@ type requests struct {
 type request struct {
 	req   uint64
 	op    topology.Op
-	entry uint64               // the how manieth for an entry, 0: for none
+	entry uint64               // its number among those for entries, 0: it is for none
 	mode  FailoverMode         // of a failover, which has no op
 	limit Time                 // likewise
 	done  func(refusal string) // for whoever drives the node
@@ -116,8 +116,7 @@ func (n *Node) leader() topology.NodeID {
 	return n.name(n.leads)
 }
 
-// windowEnd returns the number of the first entry that is not asked for yet: the state would no
-// longer know what became of the oldest open one.
+// windowEnd returns the first request.entry that is not sent yet: see topology.Window.
 func (rs *requests) windowEnd() uint64 {
 	for _, r := range rs.open {
 		if r.entry > 0 {

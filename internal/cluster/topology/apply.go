@@ -15,9 +15,8 @@ const (
 	keepMigrations = 64  // that have ended
 )
 
-// Window is how many requests of a node the state remembers. A node sends no request whose number
-// is so far above that of its oldest open one: the outcome of one that is sent again would not be
-// known any more.
+// Window is how many requests for entries a node sends, counted from its oldest open one. The state
+// remembers at least as many, so that it knows what became of one that is sent again.
 const Window = 32
 
 // Refusals that Redis does not have.
