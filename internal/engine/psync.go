@@ -106,9 +106,14 @@ func (c *Ctx) beginSync(full bool) *Replica {
 
 // continues reports whether the history and the backlog let a replica go on at a byte.
 func (e *Engine) continues(id string, at int64) bool {
-	h, b := &e.repl, e.BacklogInfo()
-	return b.Active && at >= b.First && at <= b.First+b.History &&
-		(id == h.id || id == h.id2 && h.id2 != "" && at <= h.second)
+	b := e.BacklogInfo()
+	return b.Active && at >= b.First && at <= b.First+b.History && e.hasHistory(id, at)
+}
+
+// hasHistory reports whether the data set came by the history with that id, up to a byte of it.
+func (e *Engine) hasHistory(id string, at int64) bool {
+	h := &e.repl
+	return id == h.id || id == h.id2 && h.id2 != "" && at <= h.second
 }
 
 // goOn lets a replica go on where it was, if the history and the backlog allow it.
@@ -118,7 +123,7 @@ func (e *Engine) goOn(r *Replica, id string, at int64) bool {
 		return false
 	}
 	h := &e.repl
-	if id != h.id && (id != h.id2 || h.id2 == "" || at > h.second) {
+	if !e.hasHistory(id, at) {
 		if id == h.id2 {
 			e.Log.Notice("Partial resynchronization not accepted: Requested offset for second "+
 				"ID was %d, but I can reply up to %d", at, h.second)
