@@ -51,7 +51,7 @@ func TestHandOver(t *testing.T) {
 	m.pass(200)
 	require.False(t, *ended)
 	require.False(t, m.e.ClusterReport().Ends, "it may get its shard back")
-	m.failOver()
+	m.failOver(1)
 	require.True(t, m.e.ClusterReport().Ends)
 	require.Empty(t, m.replies(asked))
 	require.False(t, asked.CloseAfterReply)
@@ -82,7 +82,7 @@ func TestHandOverReplies(t *testing.T) {
 			slow := m.e.NewClient(conn)
 			m.do(m.client(), "shutdown")
 			m.handed[0]("")
-			m.failOver()
+			m.failOver(1)
 			m.pass(100)
 			c.change(slow, conn)
 			m.pass(500)
@@ -157,7 +157,7 @@ func TestEndIsTold(t *testing.T) {
 	x, m := storing(t, func(c *config.Config) {
 		c.Save = []config.SavePoint{{Seconds: 3600, Changes: 1}}
 	})
-	m.failOver()
+	m.failOver(1)
 	require.Equal(t, topology.Replica, m.e.ClusterReport().Role)
 	require.False(t, m.e.ClusterReport().Ends)
 	for _, fails := range []bool{true, false} {
@@ -261,7 +261,7 @@ func TestHandOverAgain(t *testing.T) {
 			m.ack(m.join(1))
 			m.pass(2000)
 			require.False(t, *ended)
-			m.failOver()
+			m.failOver(1)
 			m.pass(200)
 			require.Zero(t, m.kept)
 		} else {

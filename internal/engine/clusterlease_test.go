@@ -25,13 +25,13 @@ func confirming(t *testing.T, edit func(c *config.Config)) (m *member, replica *
 	return m, replica
 }
 
-// failOver makes node 1 the master of the shard, which is revoked unless it has been.
-func (m *member) failOver() {
+// failOver makes a node the master of the shard, which is revoked unless it has been.
+func (m *member) failOver(to int) {
 	sh := m.shard()
 	if sh.Master != "" {
 		m.apply(topology.Vacate{Shard: sh.ID, Term: sh.Term})
 	}
-	m.apply(topology.Promote{Shard: sh.ID, Term: sh.Term, Node: nodeID(1)})
+	m.apply(topology.Promote{Shard: sh.ID, Term: sh.Term, Node: nodeID(to)})
 	m.install()
 	m.turn()
 }
@@ -44,7 +44,7 @@ func TestLeaseOfErrors(t *testing.T) {
 	m.do(popper, "blpop l 0")
 	require.False(t, popper.Leased)
 	require.Equal(t, "(held)", m.do(writer, "set a 1"))
-	m.failOver()
+	m.failOver(1)
 	require.Contains(t, m.replies(popper), "-MOVED")
 	require.False(t, popper.Leased)
 	require.Contains(t, m.replies(writer), "-UNCONFIRMED Applied here")

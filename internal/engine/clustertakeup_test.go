@@ -24,24 +24,11 @@ func (m *member) replaced(by int) {
 	require.Equal(m, nodeID(0), m.shard().Last)
 }
 
-// promoteAgain revokes node 0 and makes it the master again.
-func (m *member) promoteAgain() {
-	sh := m.shard()
-	m.apply(topology.Vacate{Shard: sh.ID, Term: sh.Term})
-	m.apply(topology.Promote{Shard: sh.ID, Term: sh.Term, Node: nodeID(0)})
-	m.install()
-	m.turn()
-}
-
 // TestConfirmedWhenTakenUp confirms nothing in a new term before the log says that the master
 // leads, whatever its replicas have: until then its promotion may be taken back.
 func TestConfirmedWhenTakenUp(t *testing.T) {
 	m, _ := confirming(t, nil)
-	sh := m.shard()
-	m.apply(topology.Vacate{Shard: sh.ID, Term: sh.Term})
-	m.apply(topology.Promote{Shard: sh.ID, Term: sh.Term, Node: nodeID(0)})
-	m.install()
-	m.turn()
+	m.failOver(0)
 	require.Len(t, m.proposed, 1, "it is said at once")
 	replica := m.join(1)
 	require.Equal(t, "(held)", m.do(m.c, "set a 1"))
@@ -56,12 +43,8 @@ func TestConfirmedWhenTakenUp(t *testing.T) {
 // not lead by that: the log is about to hear that it has started anew.
 func TestFormerLifeTakesNothingUp(t *testing.T) {
 	m, _ := confirming(t, nil)
-	sh := m.shard()
-	m.apply(topology.Vacate{Shard: sh.ID, Term: sh.Term})
-	m.apply(topology.Promote{Shard: sh.ID, Term: sh.Term, Node: nodeID(0)})
 	m.boot = 1
-	m.install()
-	m.turn()
+	m.failOver(0)
 	m.pass(300)
 	require.Empty(t, m.proposed)
 }
@@ -88,12 +71,12 @@ func TestFullSynchronizationOfMember(t *testing.T) {
 	require.Empty(t, m.proposed, "nobody else has all writes")
 
 	m, _ = confirming(t, nil)
-	m.promoteAgain()
+	m.failOver(0)
 	require.Contains(t, ask(m, m.e.ReplOffset()+1), "+CONTINUE")
 	for _, need := range []int{0, 1} {
 		m := newMember(t, 2, func(c *config.Config) { c.MinReplicasToAck = need })
 		m.settle()
-		m.promoteAgain()
+		m.failOver(0)
 		before = m.e.Stats.SyncFull
 		require.Contains(t, ask(m, far), "-TRYAGAIN", "it may not be taken up")
 		require.Equal(t, before, m.e.Stats.SyncFull)
