@@ -31,6 +31,23 @@ func fillDisk(t *testing.T, n *testserver.Node) {
 	}
 }
 
+// onSmallDisk starts a master with two replicas, which confirm its writes, and a disk of its own.
+func onSmallDisk(
+	t *testing.T, k testserver.Kind, o testserver.ClusterOptions,
+) *testserver.Cluster {
+	t.Helper()
+	disk := testserver.OwnDisk(t, "4m")
+	o.Kind, o.Masters, o.Replicas = k, 1, 2
+	o.Args = append(o.Args, "--min-replicas-to-ack", "1")
+	o.Wrap = func(i int, dir string) []string {
+		if i == 0 {
+			return disk(dir)
+		}
+		return nil
+	}
+	return testserver.RunCluster(t, o)
+}
+
 // TestFullDisk fills the disk of a master's log. The master takes part no more and says so, a
 // replica takes over, and with room for its log it is back after a restart.
 func TestFullDisk(t *testing.T) {
@@ -39,15 +56,7 @@ func TestFullDisk(t *testing.T) {
 		if k != testserver.Godwit {
 			t.Skip("the others end")
 		}
-		disk := testserver.OwnDisk(t, "4m")
-		c := testserver.RunCluster(t, testserver.ClusterOptions{Kind: k, Masters: 1, Replicas: 2,
-			Args: []string{"--min-replicas-to-ack", "1"},
-			Wrap: func(i int, dir string) []string {
-				if i == 0 {
-					return disk(dir)
-				}
-				return nil
-			}})
+		c := onSmallDisk(t, k, testserver.ClusterOptions{})
 		full := c.Master(0)
 		acked := fill(t, full, "full", 100)
 		fillDisk(t, full)
@@ -103,16 +112,8 @@ func TestFullDiskOfKeys(t *testing.T) {
 		if k != testserver.Godwit {
 			t.Skip("its cluster's log is on the same disk")
 		}
-		disk := testserver.OwnDisk(t, "4m")
-		c := testserver.RunCluster(t, testserver.ClusterOptions{Kind: k, Masters: 1, Replicas: 2,
-			Args:    []string{"--min-replicas-to-ack", "1", "--appendonly", "yes"},
-			Timeout: 5 * time.Second, // on a busy machine nobody fails
-			Wrap: func(i int, dir string) []string {
-				if i == 0 {
-					return disk(dir)
-				}
-				return nil
-			}})
+		c := onSmallDisk(t, k, testserver.ClusterOptions{Args: []string{"--appendonly", "yes"},
+			Timeout: 5 * time.Second}) // on a busy machine nobody fails
 		full, replica := c.Master(0), c.Replica(0)
 		acked := fill(t, full, "full", 100)
 		fillDisk(t, full)
