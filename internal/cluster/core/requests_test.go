@@ -9,7 +9,7 @@ import (
 	"godwit/internal/slot"
 )
 
-// TestWindow opens more requests than the state remembers. Those beyond that wait until the oldest
+// TestWindow opens more requests for entries than a node sends. The others wait until the oldest
 // one is done with: sent again, it would not be known any more.
 func TestWindow(t *testing.T) {
 	n, _ := crowded(t, 1)

@@ -70,9 +70,10 @@ func (a Decline) apply(e *entry) string {
 	if sh == nil || sh.Before == nil {
 		return errNoMaster
 	}
-	list := without(sh.Before.InSync, sh.Master)
+	master := sh.Master
 	e.vacate(a.Shard)
-	e.setInSync(e.editShard(a.Shard), list)
+	sh = e.editShard(a.Shard)
+	e.setInSync(sh, without(sh.InSync, master))
 	return ""
 }
 
